@@ -1,0 +1,1 @@
+# fuzz: one small target per parser; driver.c replays the corpus in make check.

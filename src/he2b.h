@@ -1,0 +1,375 @@
+/*
+ * hermes-e2b: run commands in an E2B sandbox from an event-driven, single-threaded C program.
+ *
+ * Rules of the road (docs/guide.md says why):
+ *
+ *  1. One thread owns a loop and everything made from it. Every function below is called on the
+ *     thread that runs the loop, or before it runs. The exceptions are marked "any thread":
+ *     he2b_loop_post() and the functions on plain values (errors, versions, options).
+ *  2. Nothing blocks. A function that starts something returns at once; its outcome arrives as one
+ *     call of the callback given to it, never from inside the function that started it.
+ *  3. Objects are opaque: T_new(T **ret) makes one and leaves *ret alone on failure, T_del(T *)
+ *     frees one and accepts NULL. What is owned by whom is said at each function.
+ *  4. Strings are NUL-terminated UTF-8 unless a length goes with them; a string that a getter
+ *     returns is borrowed and lives as long as the object says.
+ *  5. Command output crosses to other threads through a pipe, and nothing else does.
+ *  6. After fork() the child may use none of this; every call in it answers HE2B_ERR_FORK.
+ *
+ * "B-..." cites a rule of the behaviour contract, in docs/guide.md by number.
+ */
+#ifndef HE2B_H
+#define HE2B_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- version ---------------------------------------------------------------------------------- */
+
+#define HE2B_VERSION "0.1.0"
+/* 0xMMmmpp */
+#define HE2B_VERSION_NUMBER 0x000100
+
+#if defined(__GNUC__)
+#define HE2B_PUBLIC __attribute__((visibility("default")))
+#else
+#define HE2B_PUBLIC
+#endif
+
+/* The version of the library that runs, for comparison with HE2B_VERSION. Static; any thread. */
+HE2B_PUBLIC const char *he2b_version(void);
+
+/* ---- errors ----------------------------------------------------------------------------------- */
+
+/*
+ * Every code with its name and its sentence, in one list: enum, he2b_error_name() and
+ * he2b_strerror() are made from it. Codes never change; new ones are added at the end of a range.
+ * Below HE2B_ERR_FATAL only T_del() may be called on the object that answered it.
+ */
+#define HE2B_ERRORS(X)                                                                             \
+    X(OK, 0, "no error")                                                                           \
+    X(ERR_ARG, -501, "an argument is not allowed")                                                 \
+    X(ERR_SETTING, -502, "a setting cannot be used as given")                                      \
+    X(ERR_KEY, -503, "no API key, or the server does not accept it")                               \
+    X(ERR_REFUSED, -504, "the server refused, and repeating the request will not change that")     \
+    X(ERR_UNREACHABLE, -505, "the server cannot be reached")                                       \
+    X(ERR_TLS, -506, "the server's certificate or the TLS connection cannot be trusted")           \
+    X(ERR_PROTOCOL, -507, "the answer is not one that an E2B server gives")                        \
+    X(ERR_BUSY, -508, "the server is busy or limits the rate of requests")                         \
+    X(ERR_SERVER, -509, "the server reports trouble of its own")                                   \
+    X(ERR_GONE, -510, "the sandbox no longer exists")                                              \
+    X(ERR_LOST, -511, "the connection was lost, and the outcome is not known")                     \
+    X(ERR_STATE, -512, "not possible in the present state of the object")                          \
+    X(ERR_CLOSED, -513, "the session is closed or closing")                                        \
+    X(ERR_CANCELLED, -514, "cancelled by the caller")                                              \
+    X(ERR_FORK, -515, "used in a forked child of the process that made it")                        \
+    X(ERR_OVERFLOW, -516, "more data than the bound allows")                                       \
+    X(ERR_SYSTEM, -517, "an operating system call failed")                                         \
+    X(ERR_FATAL, -900, "below this value an object can only be deleted")                           \
+    X(ERR_NOMEM, -901, "out of memory")                                                            \
+    X(ERR_LOOP, -902, "the event loop failed")
+
+enum he2b_error {
+#define HE2B_X(name, value, text) HE2B_##name = (value),
+    HE2B_ERRORS(HE2B_X)
+#undef HE2B_X
+};
+
+/* "HE2B_ERR_GONE" for HE2B_ERR_GONE; "HE2B_ERR_?" for a number that is none. Static; any thread. */
+HE2B_PUBLIC const char *he2b_error_name(int error);
+/* The sentence of the list above. Static; any thread. */
+HE2B_PUBLIC const char *he2b_strerror(int error);
+
+/*
+ * What went wrong, in the parts that a message needs. Borrowed: valid until the callback that got
+ * it returns, or as long as the object it was read from. All texts are one line, bounded, redacted
+ * (B-100) and never NULL. Any thread that holds it.
+ */
+typedef struct he2b_failure he2b_failure;
+
+/* One of enum he2b_error, never HE2B_OK. */
+HE2B_PUBLIC int he2b_failure_code(const he2b_failure *failure);
+/* The HTTP status that was answered, 0 if none was. */
+HE2B_PUBLIC int he2b_failure_status(const he2b_failure *failure);
+/* What was being done: "create sandbox". */
+HE2B_PUBLIC const char *he2b_failure_action(const he2b_failure *failure);
+/* Why it failed: the server's own words or the system's, with the setting they concern. */
+HE2B_PUBLIC const char *he2b_failure_cause(const he2b_failure *failure);
+/* What to do now; "" if there is nothing to say. */
+HE2B_PUBLIC const char *he2b_failure_hint(const he2b_failure *failure);
+/* "action: cause (hint)": the whole as one line. */
+HE2B_PUBLIC const char *he2b_failure_text(const he2b_failure *failure);
+
+/* ---- log -------------------------------------------------------------------------------------- */
+
+enum he2b_log_level {
+    HE2B_LOG_DEBUG = 10,
+    HE2B_LOG_INFO = 20,
+    HE2B_LOG_WARNING = 30,
+    HE2B_LOG_ERROR = 40,
+};
+
+/*
+ * Gets every message of the object it was given to: one line, no newline, redacted (B-100). Called
+ * on the loop thread (options: on the calling thread); must not call back into the library.
+ */
+typedef void (*he2b_log_fn)(void *user, int level, const char *text);
+
+/* ---- options ---------------------------------------------------------------------------------- */
+
+/*
+ * The settings of one session (B-2), each with a default. Not tied to a loop: any thread, one at a
+ * time. A session copies what it needs, so options may be deleted right after he2b_session_new().
+ *
+ *   name                     default      meaning
+ *   api_key                  -            E2B API key; white space around it is dropped (B-6)
+ *   domain                   e2b.app      base domain
+ *   api_url                  -            control plane, instead of https://api.<domain>
+ *   sandbox_url              -            data plane of every sandbox, instead of the domain rules
+ *   template                 base         template to create a sandbox from
+ *   cwd                      /home/user   working directory of commands that name none
+ *   lease_seconds            300          lease asked for; at least 60 (B-2, B-30)
+ *   command_grace_seconds    30           added to a command's limit (B-30)
+ *   allow_internet_access    true         of a created sandbox
+ *   secure                   true         access token required by a created sandbox
+ *   ca_file                  -            CA bundle, before the ones of B-101
+ */
+typedef struct he2b_options he2b_options;
+
+/*
+ * Makes options with their defaults. log may be NULL.
+ * Returns HE2B_OK, HE2B_ERR_NOMEM.
+ */
+HE2B_PUBLIC int he2b_options_new(he2b_options **ret, he2b_log_fn log, void *user);
+HE2B_PUBLIC void he2b_options_del(he2b_options *options);
+
+/*
+ * Sets one option from text; NULL or "" means the default. A value that cannot be read as the
+ * option's type is replaced by the default, or for a switch by its safer value, and logged once as
+ * a WARNING that names option and value (B-3): that is no error.
+ * Returns HE2B_OK, HE2B_ERR_ARG (no such option), HE2B_ERR_SETTING (control characters in a key or
+ * URL, a URL that is not http or https), HE2B_ERR_NOMEM.
+ */
+HE2B_PUBLIC int he2b_options_set(he2b_options *options, const char *name, const char *value);
+
+/*
+ * Adds one pair to the metadata of a created sandbox; the product's own pairs win (B-4).
+ * Returns HE2B_OK, HE2B_ERR_ARG (empty key), HE2B_ERR_NOMEM.
+ */
+HE2B_PUBLIC int he2b_options_add_metadata(he2b_options *options, const char *key,
+                                          const char *value);
+
+/*
+ * Reads E2B_API_KEY, E2B_DOMAIN, E2B_API_URL and E2B_SANDBOX_URL from the process environment, as
+ * E2B's SDKs do (B-6). For programs; a host with its own secrets sets the options itself (B-7).
+ * Returns what he2b_options_set() returns.
+ */
+HE2B_PUBLIC int he2b_options_from_environment(he2b_options *options);
+
+/* The option as text, its default if it was not set; NULL if there is no such option, and for
+ * api_key, which nothing hands out. Lives until the next call on these options. */
+HE2B_PUBLIC const char *he2b_options_get(const he2b_options *options, const char *name);
+
+/* ---- loop ------------------------------------------------------------------------------------- */
+
+typedef struct he2b_loop he2b_loop;
+
+/* Returns HE2B_OK, HE2B_ERR_NOMEM, HE2B_ERR_LOOP (cause on errno), HE2B_ERR_SYSTEM. */
+HE2B_PUBLIC int he2b_loop_new(he2b_loop **ret);
+
+/* Frees a loop that does not run and from which nothing is left. Any thread, after the run. */
+HE2B_PUBLIC void he2b_loop_del(he2b_loop *loop);
+
+/*
+ * Runs until he2b_loop_stop(). The calling thread is the loop thread from here on.
+ * Returns HE2B_OK, HE2B_ERR_STATE (already running), HE2B_ERR_FORK, HE2B_ERR_LOOP.
+ */
+HE2B_PUBLIC int he2b_loop_run(he2b_loop *loop);
+
+/* Ends he2b_loop_run() after the callback that is running. Loop thread. */
+HE2B_PUBLIC void he2b_loop_stop(he2b_loop *loop);
+
+/*
+ * Calls fn(arg) once on the loop thread, soon, in the order of the posts. ANY THREAD. The only way
+ * in from another one. What was posted and not run when the loop is deleted is dropped.
+ * Returns HE2B_OK, HE2B_ERR_NOMEM, HE2B_ERR_FORK.
+ */
+HE2B_PUBLIC int he2b_loop_post(he2b_loop *loop, void (*fn)(void *arg), void *arg);
+
+/*
+ * Calls fn(arg) on the loop thread for each delivery of a signal to the process; fn NULL ends it.
+ * For programs only: it installs a process-wide handler, which the library never does by itself.
+ * Returns HE2B_OK, HE2B_ERR_NOMEM, HE2B_ERR_LOOP.
+ */
+HE2B_PUBLIC int he2b_loop_on_signal(he2b_loop *loop, int signum, void (*fn)(void *arg), void *arg);
+
+/* ---- session: one sandbox and what is done in it -------------------------------------------- */
+
+typedef struct he2b_session he2b_session;
+
+/*
+ * Makes a session. Contacts nobody (B-20): the sandbox is created, or the one named by
+ * he2b_session_set_sandbox() connected to, by the first he2b_session_prepare() or command.
+ * log may be NULL. The loop must outlive the session.
+ * Returns HE2B_OK, HE2B_ERR_SETTING (URLs), HE2B_ERR_NOMEM.
+ */
+HE2B_PUBLIC int he2b_session_new(he2b_session **ret, he2b_loop *loop, const he2b_options *options,
+                                 he2b_log_fn log, void *user);
+
+/*
+ * Uses an existing sandbox instead of creating one. It is connected to, its lease only ever
+ * extended (B-31), and never killed by he2b_session_close(). Before the first prepare or command.
+ * Returns HE2B_OK, HE2B_ERR_ARG (not an E2B sandbox id), HE2B_ERR_STATE, HE2B_ERR_NOMEM.
+ */
+HE2B_PUBLIC int he2b_session_set_sandbox(he2b_session *session, const char *sandbox_id);
+
+/*
+ * Replaces the API key for all later requests (B-7); NULL or "" removes it. Copied, and wiped with
+ * the session.
+ * Returns HE2B_OK, HE2B_ERR_SETTING (control characters), HE2B_ERR_NOMEM.
+ */
+HE2B_PUBLIC int he2b_session_set_api_key(he2b_session *session, const char *key);
+
+/* Called once, with NULL when the session is ready and with the failure when it is not. */
+typedef void (*he2b_session_fn)(void *user, const he2b_failure *failure);
+
+/*
+ * Brings the session to where a command can start: sandbox running, its home known, and a lease
+ * that covers a command of timeout_ms (0: no limit) with its grace (B-30). Several may wait at a
+ * time; they share one bring-up. A session that failed tries again at the next call.
+ * done comes with HE2B_ERR_KEY, _REFUSED, _UNREACHABLE, _TLS, _PROTOCOL, _BUSY, _SERVER, _GONE,
+ * _LOST, _CLOSED, _NOMEM, or HE2B_ERR_CANCELLED after he2b_session_cancel() of the same user.
+ * Returns HE2B_OK (done will come), HE2B_ERR_CLOSED, HE2B_ERR_FORK, HE2B_ERR_NOMEM.
+ */
+HE2B_PUBLIC int he2b_session_prepare(he2b_session *session, int64_t timeout_ms,
+                                     he2b_session_fn done, void *user);
+
+/* Ends the waiting of each prepare with this user: its done comes with HE2B_ERR_CANCELLED, from
+ * the loop. The bring-up itself goes on as long as somebody else waits for it. */
+HE2B_PUBLIC void he2b_session_cancel(he2b_session *session, void *user);
+
+/*
+ * Ends the session when its last command has ended; new commands are refused at once (B-90). A
+ * sandbox that this session created is killed, tried again while the outcome is not known; one it
+ * was given is left as it is. done comes with NULL, or with the failure of the kill, which the
+ * server's lease then ends. A second close joins the first.
+ * Returns HE2B_OK (done will come), HE2B_ERR_FORK, HE2B_ERR_NOMEM.
+ */
+HE2B_PUBLIC int he2b_session_close(he2b_session *session, he2b_session_fn done, void *user);
+
+/*
+ * Frees a session. Without a finished close its commands end with HE2B_ERR_CLOSED (their callbacks
+ * are called before this returns) and the sandbox is left to its lease.
+ */
+HE2B_PUBLIC void he2b_session_del(he2b_session *session);
+
+/* Name of the lifecycle chart's state, as in docs/diagrams: "ready". Static. */
+HE2B_PUBLIC const char *he2b_session_state(const he2b_session *session);
+/* Id of the sandbox, its $HOME, its working directory; "" while not known. They live until the
+ * next call on the session. */
+HE2B_PUBLIC const char *he2b_session_sandbox_id(const he2b_session *session);
+HE2B_PUBLIC const char *he2b_session_home(const he2b_session *session);
+HE2B_PUBLIC const char *he2b_session_cwd(const he2b_session *session);
+/* How many sandboxes this session has had: 0 before the first, 2 after one was replaced because it
+ * had vanished (B-97). */
+HE2B_PUBLIC unsigned he2b_session_generation(const he2b_session *session);
+
+/* ---- command ---------------------------------------------------------------------------------- */
+
+typedef struct he2b_command he2b_command;
+
+/* Where a command ended (B-41): only HE2B_ENDED has an exit code of the command's own. */
+enum he2b_outcome {
+    /* its shell ended; the exit code is its own */
+    HE2B_ENDED = 1,
+    /* it ran into its limit and its process group was killed; exit code 124 */
+    HE2B_TIMED_OUT = 2,
+    /* he2b_command_kill(); exit code 130 */
+    HE2B_KILLED = 3,
+    /* it never started; the failure says why; exit code 255 */
+    HE2B_NOT_STARTED = 4,
+    /* it started, or may have, and its end was not seen; exit code 255, never run again (B-41) */
+    HE2B_UNKNOWN = 5,
+};
+
+/* The result of a command: borrowed by the callback that gets it. */
+typedef struct he2b_result he2b_result;
+
+HE2B_PUBLIC enum he2b_outcome he2b_result_outcome(const he2b_result *result);
+/* 0 to 255; death by signal N is 128+N (B-41). */
+HE2B_PUBLIC int he2b_result_exit_code(const he2b_result *result);
+/* NULL unless the outcome is HE2B_NOT_STARTED or HE2B_UNKNOWN, or a kill could not be delivered. */
+HE2B_PUBLIC const he2b_failure *he2b_result_failure(const he2b_result *result);
+/* Why stdin could not be delivered in full; NULL if it was. It does not change the exit code
+ * (B-45). */
+HE2B_PUBLIC const he2b_failure *he2b_result_stdin_failure(const he2b_result *result);
+
+/*
+ * Called once, on the loop thread, when the command has ended and all its output is in the pipe,
+ * whose write end is closed by then.
+ */
+typedef void (*he2b_command_fn)(void *user, const he2b_result *result);
+
+/*
+ * Makes a command; nothing starts yet. It must not outlive the session.
+ * Returns HE2B_OK, HE2B_ERR_NOMEM.
+ */
+HE2B_PUBLIC int he2b_command_new(he2b_command **ret, he2b_session *session);
+
+/*
+ * The shell command, as data: it may hold anything but NUL (B-46). Copied.
+ * Returns HE2B_OK, HE2B_ERR_ARG (NUL inside), HE2B_ERR_OVERFLOW (above what one argument of the
+ * sandbox's kernel holds), HE2B_ERR_STATE (started), HE2B_ERR_NOMEM.
+ */
+HE2B_PUBLIC int he2b_command_set_text(he2b_command *command, const char *text, size_t length);
+
+/* Runs the text in a login shell (bash -l) if yes is not 0; the default is bash without it. */
+HE2B_PUBLIC void he2b_command_set_login(he2b_command *command, int yes);
+
+/* Milliseconds the command may take; 0, the default, is no limit. */
+HE2B_PUBLIC void he2b_command_set_timeout(he2b_command *command, int64_t timeout_ms);
+
+/*
+ * The command's standard input, then end of file (B-45); the default is none at all (/dev/null).
+ * data is borrowed until the command's callback or its deletion, whichever comes first.
+ * Returns HE2B_OK, HE2B_ERR_STATE.
+ */
+HE2B_PUBLIC int he2b_command_set_stdin(he2b_command *command, const void *data, size_t length);
+
+/*
+ * Where stdout and stderr go, as one stream in true order (B-40): the write end of a pipe or
+ * socket. It becomes the command's own, set to non-blocking, and is closed when the output ends or
+ * the command is deleted. A reader that does not read stops the transfer, and nothing else. Without
+ * it the output is thrown away.
+ * Returns HE2B_OK (fd is the command's), HE2B_ERR_STATE or HE2B_ERR_SYSTEM (fd stays the caller's).
+ */
+HE2B_PUBLIC int he2b_command_set_output(he2b_command *command, int fd);
+
+/*
+ * Starts it: brings the session up if that is needed, runs the command, watches its limit. done
+ * comes once. The command keeps itself alive until then.
+ * Returns HE2B_OK (done will come), HE2B_ERR_STATE (started before, or no text), HE2B_ERR_CLOSED,
+ * HE2B_ERR_FORK, HE2B_ERR_NOMEM.
+ */
+HE2B_PUBLIC int he2b_command_start(he2b_command *command, he2b_command_fn done, void *user);
+
+/*
+ * Ends the command's process group, TERM and then KILL, and nothing else (B-43). Its pipe gets its
+ * end of file at once; done comes within 5 s, whatever the network does. Harmless when it has
+ * ended or was killed.
+ */
+HE2B_PUBLIC void he2b_command_kill(he2b_command *command);
+
+/* Frees a command; one that still runs is killed first, and its done is not called any more. */
+HE2B_PUBLIC void he2b_command_del(he2b_command *command);
+
+/* Name of the command chart's state, as in docs/diagrams: "running". Static. */
+HE2B_PUBLIC const char *he2b_command_state(const he2b_command *command);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

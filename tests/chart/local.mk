@@ -1,0 +1,1 @@
+# charts: every (state, event) pair against a table, paths against invariants.

@@ -1,0 +1,7 @@
+# tests: unit/ (cmocka, one file per source file), chart/ (pairs and paths), e2e/ (pytest).
+AM_TESTS_ENVIRONMENT = \
+	srcdir='$(abs_top_srcdir)'; export srcdir; \
+	builddir='$(abs_top_builddir)'; export builddir;
+
+include tests/unit/local.mk
+include tests/chart/local.mk
