@@ -69,11 +69,14 @@ int main(int argc, char **argv)
         (error = he2b_session_new(&run.session, run.loop, options, NULL, NULL)) != HE2B_OK ||
         (error = he2b_command_new(&command, run.session)) != HE2B_OK ||
         (error = he2b_command_set_text(command, argv[1], strlen(argv[1]))) != HE2B_OK ||
-        (error = he2b_command_set_output(command, pipe_fds[1])) != HE2B_OK ||
-        (error = he2b_command_start(command, ended, &run)) != HE2B_OK)
+        (error = he2b_command_set_output(command, pipe_fds[1])) != HE2B_OK) {
+        close(pipe_fds[1]);
         fprintf(stderr, "%s\n", he2b_strerror(error));
-    else
+    } else if ((error = he2b_command_start(command, ended, &run)) != HE2B_OK) {
+        fprintf(stderr, "%s\n", he2b_strerror(error));
+    } else {
         he2b_loop_run(run.loop);
+    }
     he2b_command_del(command);
     he2b_session_del(run.session);
     he2b_loop_del(run.loop);
