@@ -27,7 +27,8 @@
 extern "C" {
 #endif
 
-/* ---- version ---------------------------------------------------------------------------------- */
+/* ---- version ----------------------------------------------------------------------------------
+ */
 
 #define HE2B_VERSION "0.1.0"
 /* 0xMMmmpp */
@@ -42,7 +43,8 @@ extern "C" {
 /* The version of the library that runs, for comparison with HE2B_VERSION. Static; any thread. */
 HE2B_PUBLIC const char *he2b_version(void);
 
-/* ---- errors ----------------------------------------------------------------------------------- */
+/* ---- errors -----------------------------------------------------------------------------------
+ */
 
 /*
  * Every code with its name and its sentence, in one list: enum, he2b_error_name() and
@@ -103,7 +105,8 @@ HE2B_PUBLIC const char *he2b_failure_hint(const he2b_failure *failure);
 /* "action: cause (hint)": the whole as one line. */
 HE2B_PUBLIC const char *he2b_failure_text(const he2b_failure *failure);
 
-/* ---- log -------------------------------------------------------------------------------------- */
+/* ---- log --------------------------------------------------------------------------------------
+ */
 
 enum he2b_log_level {
     HE2B_LOG_DEBUG = 10,
@@ -118,7 +121,8 @@ enum he2b_log_level {
  */
 typedef void (*he2b_log_fn)(void *user, int level, const char *text);
 
-/* ---- options ---------------------------------------------------------------------------------- */
+/* ---- options ----------------------------------------------------------------------------------
+ */
 
 /*
  * The settings of one session (B-2), each with a default. Not tied to a loop: any thread, one at a
@@ -173,7 +177,8 @@ HE2B_PUBLIC int he2b_options_from_environment(he2b_options *options);
  * api_key, which nothing hands out. Lives until the next call on these options. */
 HE2B_PUBLIC const char *he2b_options_get(const he2b_options *options, const char *name);
 
-/* ---- loop ------------------------------------------------------------------------------------- */
+/* ---- loop -------------------------------------------------------------------------------------
+ */
 
 typedef struct he2b_loop he2b_loop;
 
@@ -277,7 +282,8 @@ HE2B_PUBLIC const char *he2b_session_cwd(const he2b_session *session);
  * had vanished (B-97). */
 HE2B_PUBLIC unsigned he2b_session_generation(const he2b_session *session);
 
-/* ---- command ---------------------------------------------------------------------------------- */
+/* ---- command ----------------------------------------------------------------------------------
+ */
 
 typedef struct he2b_command he2b_command;
 

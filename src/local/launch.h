@@ -28,7 +28,8 @@ struct event_base;
 
 /* What this machine allows, found once at start. */
 struct launch_abilities {
-    /* user, mount, pid, network namespaces work and bwrap is there; else no start without the flag */
+    /* user, mount, pid, network namespaces work and bwrap is there; else no start without the flag
+     */
     bool isolation;
     /* uid 0 and 1000 (65,536 ids) inside; else single-id mode, said loudly */
     bool many_ids;
