@@ -1,6 +1,11 @@
 # machines: charts and scanners. Generated C is made here, shipped in the tarball, never committed.
 noinst_LTLIBRARIES += machines/libmachines.la
-machines_libmachines_la_SOURCES =
+machines_libmachines_la_SOURCES = machines/envelope.c machines/envelope.h
+RL_FILES = machines/envelope.rl
+
+EXTRA_DIST += $(RL_FILES)
+# Not CLEANFILES: who builds a release without Ragel may run "make clean".
+MAINTAINERCLEANFILES += $(RL_FILES:.rl=.c)
 
 RAGELFLAGS = -G1 -L
 AM_V_RAGEL = $(am__v_RAGEL_@AM_V@)
