@@ -16,22 +16,22 @@
 
 /* Where a call ended, apart from any status. */
 enum he2b_http_end {
-    HE2B_HTTP_COMPLETE = 1,   /* the whole answer was received */
-    HE2B_HTTP_NOT_SENT = 2,   /* failed before a byte of the request left: it did nothing */
-    HE2B_HTTP_UNREACHABLE = 3,/* as NOT_SENT: no connection (refused, unresolved, proxy, limit) */
-    HE2B_HTTP_UNTRUSTED = 4,  /* as NOT_SENT: TLS refused */
-    HE2B_HTTP_LOST = 5,       /* sent in whole or part, then cut, silent or out of time */
-    HE2B_HTTP_TOO_LARGE = 6,  /* answer head or body above the bound; dropped */
+    HE2B_HTTP_COMPLETE = 1,    /* the whole answer was received */
+    HE2B_HTTP_NOT_SENT = 2,    /* failed before a byte of the request left: it did nothing */
+    HE2B_HTTP_UNREACHABLE = 3, /* as NOT_SENT: no connection (refused, unresolved, proxy, limit) */
+    HE2B_HTTP_UNTRUSTED = 4,   /* as NOT_SENT: TLS refused */
+    HE2B_HTTP_LOST = 5,        /* sent in whole or part, then cut, silent or out of time */
+    HE2B_HTTP_TOO_LARGE = 6,   /* answer head or body above the bound; dropped */
 };
 
 struct he2b_http_result {
     enum he2b_http_end end;
-    int status;               /* 0 if no head was received */
-    char content_type[96];    /* lower case, without parameters; "" if none */
-    int64_t retry_after_ms;   /* Retry-After as seconds or date, relative to Date; -1: none */
-    bool should_retry_false;  /* Should-Retry: false (wire H) */
-    char why[256];            /* libcurl's words when end is not COMPLETE; one line */
-    bool reused;              /* went over a connection that was open before */
+    int status;              /* 0 if no head was received */
+    char content_type[96];   /* lower case, without parameters; "" if none */
+    int64_t retry_after_ms;  /* Retry-After as seconds or date, relative to Date; -1: none */
+    bool should_retry_false; /* Should-Retry: false (wire H) */
+    char why[256];           /* libcurl's words when end is not COMPLETE; one line */
+    bool reused;             /* went over a connection that was open before */
 };
 
 struct he2b_http_header {
@@ -48,11 +48,11 @@ struct he2b_http_request {
     size_t body_len;
     /* stream: HTTP/1.1, may be paused, no bound on its body; else HTTP/2 by ALPN is fine */
     bool stream;
-    int64_t connect_ms;   /* limit for connecting; 0: 10 s */
-    int64_t total_ms;     /* limit for the whole call; 0: none (streams) */
-    int64_t silence_ms;   /* longest wait for the next byte; 0: none */
-    const char *ca_file;  /* NULL: the list of B-101 */
-    bool plain_http_ok;   /* the user set this URL: http allowed beyond loopback */
+    int64_t connect_ms;  /* limit for connecting; 0: 10 s */
+    int64_t total_ms;    /* limit for the whole call; 0: none (streams) */
+    int64_t silence_ms;  /* longest wait for the next byte; 0: none */
+    const char *ca_file; /* NULL: the list of B-101 */
+    bool plain_http_ok;  /* the user set this URL: http allowed beyond loopback */
 };
 
 struct he2b_http_events {
@@ -66,6 +66,8 @@ struct he2b_http_events {
     size_t (*body)(void *user, const char *data, size_t len);
     /* Once, from the loop, never inside start or cancel; the call is deleted afterwards. */
     void (*done)(void *user, const struct he2b_http_result *result);
+    /* Instead of done, inside he2b_http_cancel(): frees what user holds. Optional. */
+    void (*dropped)(void *user);
 };
 
 typedef struct he2b_http he2b_http;

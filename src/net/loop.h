@@ -39,6 +39,29 @@ int he2b_task_new(he2b_task **ret, he2b_loop *loop, void (*fn)(void *arg), void 
 void he2b_task_schedule(he2b_task *task);
 void he2b_task_del(he2b_task *task);
 
+/* ---- watches: a descriptor that is ready; for net alone ---- */
+
+enum {
+    HE2B_WATCH_READ = 1,
+    HE2B_WATCH_WRITE = 2,
+};
+
+typedef struct he2b_watch he2b_watch;
+typedef void (*he2b_watch_fn)(void *arg, int what);
+
+/* Calls fn at each turn in which fd is ready for some of what, until it is deleted. The descriptor
+ * stays the caller's. Returns HE2B_OK, HE2B_ERR_NOMEM, HE2B_ERR_LOOP. */
+int he2b_watch_new(he2b_watch **ret, he2b_loop *loop, int fd, int what, he2b_watch_fn fn,
+                   void *arg);
+/* Before the descriptor is closed. NULL is fine. */
+void he2b_watch_del(he2b_watch *watch);
+
+/* ---- one object per loop that lives as long as it: the pool of connections ---- */
+
+void *he2b_loop_attached(const he2b_loop *loop);
+/* del(object) is called by he2b_loop_del() while the loop's descriptors still work. */
+void he2b_loop_attach(he2b_loop *loop, void *object, void (*del)(void *object));
+
 /* ---- outlet: bytes to a pipe at the reader's pace (rule 5 of he2b.h) ---- */
 
 typedef struct he2b_outlet he2b_outlet;

@@ -29,7 +29,8 @@ enum he2b_rpc_code {
 
 struct he2b_rpc_result {
     enum he2b_rpc_code code;
-    /* the daemon answered in Connect's own form; false: a proxy, the token check or the transport */
+    /* the daemon answered in Connect's own form; false: a proxy, the token check or the transport
+     */
     bool connect;
     struct he2b_http_result http;
     /* stream: the end-of-stream message was seen; without it the transport was lost (wire C.2) */

@@ -1,0 +1,491 @@
+#include "net/http.h"
+
+#include "core/buf.h"
+#include "core/text.h"
+#include "net/pool.h"
+#include "net/target.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+    CONNECT_MS = 10000,
+    /* E2B's own heads are below 2 KiB; guards against a header block without end. */
+    HEAD_MAX = 64 * 1024,
+    /* libcurl's receive buffer per transfer; larger ones gained nothing, smaller cost calls. */
+    RECEIVE_SIZE = 32 * 1024,
+    TCP_KEEPALIVE_S = 45,
+};
+
+struct he2b_http {
+    he2b_loop *loop;
+    struct he2b_pool *pool;
+    CURL *easy; /* NULL: never got as far */
+    struct curl_slist *headers;
+    struct he2b_http_events events;
+    void *user;
+    const char *body;
+    size_t body_len;
+    size_t body_sent;
+    struct he2b_target target;
+    struct he2b_http_result result;
+    char why[CURL_ERROR_SIZE];
+    size_t head_len;
+    time_t date; /* of the answer; -1: none */
+    char retry_after[64];
+    bool sending; /* a connection is there and the request is about to be written */
+    bool resuming;
+    int64_t total_ms;
+    int64_t silence_ms;
+    he2b_timer *total;
+    he2b_timer *silence;
+    he2b_task *task; /* resume, or the end of a call that failed before libcurl */
+};
+
+static void http_free(struct he2b_http *http)
+{
+    he2b_timer_del(http->total);
+    he2b_timer_del(http->silence);
+    he2b_task_del(http->task);
+    curl_slist_free_all(http->headers);
+    free(http);
+}
+
+static bool resolving(const struct he2b_http *http)
+{
+    double looked_up = 0;
+
+    if (http->target.literal || http->sending)
+        return false;
+    curl_easy_getinfo(http->easy, CURLINFO_NAMELOOKUP_TIME, &looked_up);
+    return looked_up == 0;
+}
+
+static void leave_pool(struct he2b_http *http)
+{
+    if (!http->easy)
+        return;
+    he2b_pool_remove(http->pool, http->easy, resolving(http));
+    http->easy = NULL;
+}
+
+void he2b_http_cancel(he2b_http *http)
+{
+    if (!http)
+        return;
+    leave_pool(http);
+    if (http->events.dropped)
+        http->events.dropped(http->user);
+    http_free(http);
+}
+
+/* ---- the end ---- */
+
+/* True if it is certain that no byte of the request left. */
+static bool not_sent(const struct he2b_http *http)
+{
+    long size = 0;
+
+    if (!http->easy || !http->sending)
+        return true;
+    curl_easy_getinfo(http->easy, CURLINFO_REQUEST_SIZE, &size);
+    return size == 0;
+}
+
+static enum he2b_http_end classify(const struct he2b_http *http, CURLcode code)
+{
+    if (code == CURLE_OK)
+        return HE2B_HTTP_COMPLETE;
+    if (http->result.end == HE2B_HTTP_TOO_LARGE)
+        return HE2B_HTTP_TOO_LARGE;
+    if (!not_sent(http))
+        return HE2B_HTTP_LOST;
+    switch (code) {
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_CIPHER:
+        return HE2B_HTTP_UNTRUSTED;
+    case CURLE_OUT_OF_MEMORY:
+        return HE2B_HTTP_NOT_SENT;
+    default:
+        return HE2B_HTTP_UNREACHABLE;
+    }
+}
+
+static void read_retry_after(struct he2b_http *http)
+{
+    const char *text = http->retry_after;
+    char *end;
+    long seconds;
+    time_t when;
+
+    http->result.retry_after_ms = -1;
+    if (!text[0])
+        return;
+    seconds = strtol(text, &end, 10);
+    if (end != text && *end == '\0' && seconds >= 0) {
+        http->result.retry_after_ms = (int64_t)seconds * 1000;
+        return;
+    }
+    /* A date counts from the answer's own clock: this host's is not trusted. */
+    when = curl_getdate(text, NULL);
+    if (when >= 0 && http->date >= 0)
+        http->result.retry_after_ms = when > http->date ? (int64_t)(when - http->date) * 1000 : 0;
+}
+
+/* Ends the call: out of the pool, one callback, freed. */
+static void finish(struct he2b_http *http, enum he2b_http_end end, const char *why)
+{
+    struct he2b_http_result result;
+    void (*done)(void *user, const struct he2b_http_result *result) = http->events.done;
+    void *user = http->user;
+    long connects = 0;
+
+    if (http->easy)
+        curl_easy_getinfo(http->easy, CURLINFO_NUM_CONNECTS, &connects);
+    http->result.reused = http->sending && connects == 0;
+    http->result.end = end;
+    if (why)
+        he2b_text_line(http->result.why, sizeof(http->result.why), why, strlen(why));
+    read_retry_after(http);
+    result = http->result;
+    leave_pool(http);
+    http_free(http);
+    done(user, &result);
+}
+
+static void on_done(void *arg, CURLcode code)
+{
+    struct he2b_http *http = arg;
+    const char *why = http->why[0] ? http->why : curl_easy_strerror(code);
+
+    finish(http, classify(http, code), code == CURLE_OK ? NULL : why);
+}
+
+static void on_total(void *arg)
+{
+    struct he2b_http *http = arg;
+    char why[96];
+
+    snprintf(why, sizeof(why), "no complete answer within %lld s",
+             (long long)http->total_ms / 1000);
+    finish(http, not_sent(http) ? HE2B_HTTP_UNREACHABLE : HE2B_HTTP_LOST, why);
+}
+
+static void on_silence(void *arg)
+{
+    struct he2b_http *http = arg;
+    char why[96];
+
+    snprintf(why, sizeof(why), "nothing was received for %lld s",
+             (long long)http->silence_ms / 1000);
+    finish(http, not_sent(http) ? HE2B_HTTP_UNREACHABLE : HE2B_HTTP_LOST, why);
+}
+
+static void heard(struct he2b_http *http)
+{
+    if (http->silence)
+        (void)he2b_timer_arm(http->silence, http->silence_ms);
+}
+
+/* ---- libcurl's callbacks: they store and note, nothing else ---- */
+
+static int on_prereq(void *arg, char *ip, char *local_ip, int port, int local_port)
+{
+    struct he2b_http *http = arg;
+
+    (void)ip;
+    (void)local_ip;
+    (void)port;
+    (void)local_port;
+    http->sending = true;
+    heard(http);
+    return CURL_PREREQFUNC_OK;
+}
+
+/* A body comes from here and there is no way back in it: so libcurl cannot send it twice (B-47). */
+static size_t on_read(char *buffer, size_t size, size_t count, void *arg)
+{
+    struct he2b_http *http = arg;
+    size_t n = size * count;
+
+    if (n > http->body_len - http->body_sent)
+        n = http->body_len - http->body_sent;
+    if (n)
+        memcpy(buffer, http->body + http->body_sent, n);
+    http->body_sent += n;
+    return n;
+}
+
+/* The value of the header name, trimmed, if line is one. */
+static bool header_value(const char *line, size_t len, const char *name, char *out, size_t size)
+{
+    size_t name_len = strlen(name);
+
+    if (len <= name_len || strncasecmp(line, name, name_len) != 0 || line[name_len] != ':')
+        return false;
+    he2b_text_line(out, size, line + name_len + 1, len - name_len - 1);
+    return true;
+}
+
+static void read_header(struct he2b_http *http, const char *line, size_t len)
+{
+    char value[128];
+    size_t i;
+
+    if (header_value(line, len, "content-type", value, sizeof(value))) {
+        for (i = 0; value[i] && value[i] != ';' && i < sizeof(http->result.content_type) - 1; i++)
+            http->result.content_type[i] =
+                value[i] >= 'A' && value[i] <= 'Z' ? (char)(value[i] - 'A' + 'a') : value[i];
+        while (i > 0 && http->result.content_type[i - 1] == ' ')
+            i--;
+        http->result.content_type[i] = '\0';
+    } else if (header_value(line, len, "retry-after", value, sizeof(value))) {
+        snprintf(http->retry_after, sizeof(http->retry_after), "%.63s", value);
+    } else if (header_value(line, len, "date", value, sizeof(value))) {
+        http->date = curl_getdate(value, NULL);
+    } else if (header_value(line, len, "should-retry", value, sizeof(value))) {
+        http->result.should_retry_false = strcasecmp(value, "false") == 0;
+    }
+}
+
+static size_t on_header(char *line, size_t size, size_t count, void *arg)
+{
+    struct he2b_http *http = arg;
+    size_t len = size * count;
+    long status = 0;
+
+    heard(http);
+    http->head_len += len;
+    if (http->head_len > HEAD_MAX) {
+        http->result.end = HE2B_HTTP_TOO_LARGE;
+        return 0;
+    }
+    if (len >= 5 && memcmp(line, "HTTP/", 5) == 0) {
+        /* A new head: the one before was an interim answer. */
+        http->result.content_type[0] = '\0';
+        http->retry_after[0] = '\0';
+        http->date = -1;
+        return len;
+    }
+    read_header(http, line, len);
+    if (len <= 2 && (line[0] == '\r' || line[0] == '\n')) {
+        curl_easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE, &status);
+        http->result.status = (int)status;
+        if (status >= 200 && http->events.head)
+            http->events.head(http->user, &http->result);
+    }
+    return len;
+}
+
+static size_t on_write(char *data, size_t size, size_t count, void *arg)
+{
+    struct he2b_http *http = arg;
+    size_t len = size * count;
+    size_t taken;
+
+    if (!len)
+        return 0;
+    taken = http->events.body(http->user, data, len);
+    if (taken == len) {
+        heard(http);
+        return len;
+    }
+    /* The one who does not read is this side: silence says nothing about the peer now. */
+    if (http->silence)
+        he2b_timer_disarm(http->silence);
+    return CURL_WRITEFUNC_PAUSE;
+}
+
+/* ---- the start ---- */
+
+static void on_task(void *arg)
+{
+    struct he2b_http *http = arg;
+
+    if (!http->easy) {
+        finish(http, http->result.end, http->why);
+        return;
+    }
+    http->resuming = false;
+    heard(http);
+    he2b_pool_unpause(http->pool, http->easy);
+}
+
+void he2b_http_resume(he2b_http *http)
+{
+    http->resuming = true;
+    he2b_task_schedule(http->task);
+}
+
+static int copy_headers(struct he2b_http *http, const struct he2b_http_header *headers)
+{
+    for (; headers && headers->name; headers++) {
+        struct he2b_buf line;
+        struct curl_slist *longer = NULL;
+
+        he2b_buf_init(&line, HEAD_MAX);
+        /* "Name;" is libcurl's way to write a header without a value. */
+        if (he2b_buf_addf(&line, headers->value[0] ? "%s: %s" : "%s;", headers->name,
+                          headers->value) == HE2B_OK)
+            longer = curl_slist_append(http->headers, he2b_buf_str(&line));
+        he2b_buf_free(&line);
+        if (!longer)
+            return HE2B_ERR_NOMEM;
+        http->headers = longer;
+    }
+    return HE2B_OK;
+}
+
+static void set_method(struct he2b_http *http, const struct he2b_http_request *request)
+{
+    CURL *easy = http->easy;
+
+    if (request->body || strcmp(request->method, "POST") == 0) {
+        curl_easy_setopt(easy, CURLOPT_POST, 1L);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_len);
+        curl_easy_setopt(easy, CURLOPT_READFUNCTION, on_read);
+        curl_easy_setopt(easy, CURLOPT_READDATA, http);
+    }
+    if (strcmp(request->method, "POST") != 0)
+        curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
+}
+
+static void set_options(struct he2b_http *http, const struct he2b_http_request *request,
+                        const char *ca_file)
+{
+    CURL *easy = http->easy;
+
+    curl_easy_setopt(easy, CURLOPT_URL, request->url);
+    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "https");
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long)TCP_KEEPALIVE_S);
+    curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long)TCP_KEEPALIVE_S);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                     (long)(request->connect_ms ? request->connect_ms : CONNECT_MS));
+    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)RECEIVE_SIZE);
+    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
+                     request->stream ? (long)CURL_HTTP_VERSION_1_1 : (long)CURL_HTTP_VERSION_2TLS);
+    curl_easy_setopt(easy, CURLOPT_USERAGENT, "hermes-e2b/" HE2B_VERSION);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, http->headers);
+    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, http->why);
+    curl_easy_setopt(easy, CURLOPT_PRIVATE, http);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_prereq);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, http);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, http);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_write);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, http);
+    /* Loopback is never asked through a proxy, and no key goes through one in clear text. */
+    if (http->target.loopback || !http->target.https)
+        curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    if (ca_file)
+        curl_easy_setopt(easy, CURLOPT_CAINFO, ca_file);
+    set_method(http, request);
+}
+
+static int set_timers(struct he2b_http *http, const struct he2b_http_request *request)
+{
+    int error = HE2B_OK;
+
+    http->total_ms = request->total_ms;
+    http->silence_ms = request->silence_ms;
+    if (request->total_ms) {
+        error = he2b_timer_new(&http->total, http->loop, on_total, http);
+        if (!error)
+            error = he2b_timer_arm(http->total, request->total_ms);
+    }
+    if (!error && request->silence_ms) {
+        error = he2b_timer_new(&http->silence, http->loop, on_silence, http);
+        if (!error)
+            error = he2b_timer_arm(http->silence, request->silence_ms);
+    }
+    return error;
+}
+
+/* What forbids this request before anything is contacted: the reason, or NULL. */
+static const char *forbidden(struct he2b_http *http, const struct he2b_http_request *request,
+                             const char **ret_ca, char *why, size_t size)
+{
+    char tried[400];
+
+    *ret_ca = NULL;
+    if (he2b_target_read(&http->target, request->url) != HE2B_OK) {
+        http->result.end = HE2B_HTTP_UNREACHABLE;
+        return "the URL is not one of http or https";
+    }
+    if (!http->target.https) {
+        if (http->target.loopback || request->plain_http_ok)
+            return NULL;
+        http->result.end = HE2B_HTTP_UNTRUSTED;
+        return "plain http is only allowed to loopback, or where the URL was set by the user";
+    }
+    *ret_ca = he2b_ca_file(request->ca_file, tried, sizeof(tried));
+    if (*ret_ca)
+        return NULL;
+    http->result.end = HE2B_HTTP_UNTRUSTED;
+    snprintf(why, size, "no CA certificates were found; looked at %s", tried);
+    return why;
+}
+
+int he2b_http_start(he2b_http **ret, he2b_loop *loop, const struct he2b_http_request *request,
+                    const struct he2b_http_events *events, void *user)
+{
+    struct he2b_http *http = calloc(1, sizeof(*http));
+    char why[512];
+    const char *reason;
+    const char *ca_file;
+    int error;
+
+    if (!http)
+        return HE2B_ERR_NOMEM;
+    http->loop = loop;
+    http->events = *events;
+    http->user = user;
+    http->body = request->body;
+    http->body_len = request->body ? request->body_len : 0;
+    http->date = -1;
+    http->result.retry_after_ms = -1;
+    error = he2b_pool_get(&http->pool, loop);
+    if (!error)
+        error = he2b_task_new(&http->task, loop, on_task, http);
+    if (!error)
+        error = copy_headers(http, request->headers);
+    if (error)
+        goto fail;
+    reason = forbidden(http, request, &ca_file, why, sizeof(why));
+    if (reason) {
+        he2b_text_line(http->why, sizeof(http->why), reason, strlen(reason));
+        he2b_task_schedule(http->task);
+        *ret = http;
+        return HE2B_OK;
+    }
+    error = HE2B_ERR_NOMEM;
+    http->easy = curl_easy_init();
+    if (!http->easy)
+        goto fail;
+    set_options(http, request, ca_file);
+    error = set_timers(http, request);
+    if (!error)
+        error = he2b_pool_add(http->pool, http->easy, on_done, http);
+    if (error) {
+        curl_easy_cleanup(http->easy);
+        goto fail;
+    }
+    *ret = http;
+    return HE2B_OK;
+fail:
+    http_free(http);
+    return error;
+}
