@@ -60,7 +60,8 @@ struct launch_spec {
     bool share_host_network;
     /* --unsafely-without-isolation: the daemon runs as a plain child, in the folder */
     bool without_isolation;
-    /* become descriptors 3 and 4 of the daemon; borrowed, close your own when launch_start returns */
+    /* become descriptors 3 and 4 of the daemon; borrowed, close your own when launch_start returns
+     */
     int listen_fd;
     int control_fd;
     /* most processes inside; most bytes of memory inside, 0 for none */

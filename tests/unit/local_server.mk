@@ -1,1 +1,4 @@
 # tests of local_server
+if HAVE_LOCAL
+include tests/unit/local_server/launch.mk
+endif
