@@ -1,6 +1,6 @@
 /*
- * Scanner for Connect's envelopes (wire C.2): 1 byte flags, 4 bytes length (big-endian), payload. Fed
- * with any pieces of the stream; holds no payload itself.
+ * Scanner for Connect's envelopes (wire C.2): 1 byte flags, 4 bytes length (big-endian), payload.
+ * Fed with any pieces of the stream; holds no payload itself.
  */
 #ifndef HE2B_MACHINES_ENVELOPE_H
 #define HE2B_MACHINES_ENVELOPE_H
@@ -32,12 +32,12 @@ void he2b_envelope_init(struct he2b_envelope *envelope);
 
 /*
  * Reads on in data (len bytes) until something is found. *ret_used: how many bytes were used. After
- * HE2B_ENVELOPE_PAYLOAD the caller takes the *ret_payload bytes that follow the used ones, and says so
- * with he2b_envelope_took().
+ * HE2B_ENVELOPE_PAYLOAD the caller takes the *ret_payload bytes that follow the used ones, and says
+ * so with he2b_envelope_took().
  */
 enum he2b_envelope_found he2b_envelope_scan(struct he2b_envelope *envelope,
-                                            const unsigned char *data, size_t len,
-                                            size_t *ret_used, size_t *ret_payload);
+                                            const unsigned char *data, size_t len, size_t *ret_used,
+                                            size_t *ret_payload);
 /* n payload bytes were taken, at most what PAYLOAD told. */
 void he2b_envelope_took(struct he2b_envelope *envelope, size_t n);
 

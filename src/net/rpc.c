@@ -137,6 +137,9 @@ static void read_refusal(struct he2b_rpc_result *result, const char *body, size_
         }
         (void)he2b_json_int(he2b_json_get(json, "code"), &code);
         message = he2b_json_string(he2b_json_get(json, "message"), &message_len);
+        if (result->http.status == 502 && he2b_json_get_string(json, "sandboxId"))
+            result->proxy =
+                he2b_json_get(json, "port") ? HE2B_PROXY_PORT_CLOSED : HE2B_PROXY_NO_SANDBOX;
     }
     result->code = code_of_status(code);
     result->connect = false;

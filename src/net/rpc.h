@@ -27,11 +27,19 @@ enum he2b_rpc_code {
     HE2B_RPC_UNAUTHENTICATED,
 };
 
+/* E2B's proxies answer 502 in two forms, told apart by their fields, never by prose (wire B.4). */
+enum he2b_rpc_proxy {
+    HE2B_PROXY_NONE = 0,
+    HE2B_PROXY_NO_SANDBOX = 1,  /* it does not run here: nothing was done */
+    HE2B_PROXY_PORT_CLOSED = 2, /* its daemon does not answer, or the connection to it broke */
+};
+
 struct he2b_rpc_result {
     enum he2b_rpc_code code;
     /* the daemon answered in Connect's own form; false: a proxy, the token check or the transport
      */
     bool connect;
+    enum he2b_rpc_proxy proxy;
     struct he2b_http_result http;
     /* stream: the end-of-stream message was seen; without it the transport was lost (wire C.2) */
     bool ended;

@@ -1,0 +1,27 @@
+/*
+ * What can happen to a command, as the chart reads it: plain decimals, one a line (Ragel imports
+ * tokens, not C).
+ */
+#ifndef HE2B_MACHINES_COMMAND_EVENTS_H
+#define HE2B_MACHINES_COMMAND_EVENTS_H
+
+enum he2b_command_event {
+    CMD_READY = 1,     /* the session can take it */
+    CMD_UNREADY = 2,   /* the session cannot be brought up */
+    CMD_STARTED = 3,   /* the daemon told its pid */
+    CMD_REFUSED = 4,   /* Start failed, and certainly ran nothing */
+    CMD_VANISHED = 5,  /* Start found no sandbox, and certainly ran nothing */
+    CMD_MARKER = 6,    /* its shell has ended: the end marker came, all output before it is out */
+    CMD_ENDED = 7,     /* its process has ended: the daemon's end event came, all output is out */
+    CMD_CLOSED = 8,    /* the stream ended properly */
+    CMD_LOST = 9,      /* the stream ended without telling how the process ended */
+    CMD_KILL = 10,     /* the caller wants it dead */
+    CMD_TIMEOUT = 11,  /* its limit is over */
+    CMD_KILLED = 12,   /* the kill has done its work */
+    CMD_UNKILLED = 13, /* the kill could not be delivered */
+    CMD_BOUND = 14,    /* nobody waits longer for a kill */
+    CMD_GRACE = 15,    /* nobody waits longer for the stream to end by itself */
+    CMD_SETTLED = 16,  /* after a loss: what became of the sandbox is known as far as it can be */
+};
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * One command, as command.c (the chart's actions) and stream.c (what goes over the wire) see it.
+ */
+#ifndef HE2B_SESSION_COMMAND_H
+#define HE2B_SESSION_COMMAND_H
+
+#include "e2b/health.h"
+#include "machines/command.h"
+#include "session/output.h"
+#include "session/session.h"
+
+struct he2b_result {
+    enum he2b_outcome outcome;
+    int exit_code;
+    bool failed; /* failure is set */
+    struct he2b_failure failure;
+    bool stdin_failed;
+    struct he2b_failure stdin_failure;
+};
+
+struct he2b_command {
+    he2b_session *session;
+    he2b_command *next;
+    he2b_command **previous;
+    struct he2b_command_machine machine;
+    struct he2b_events events;
+
+    /* what to run */
+    char *text;
+    bool login;
+    int64_t timeout_ms;
+    const char *stdin_data;
+    size_t stdin_len;
+    char word[HE2B_MARKER_WORD + 1];
+
+    /* whom to tell */
+    he2b_command_fn done;
+    void *user;
+    bool started;
+    bool reported;   /* the result is settled */
+    bool report_due; /* and not told yet */
+    bool orphan;     /* its owner is gone */
+
+    /* what is known */
+    struct he2b_result result;
+    struct he2b_failure failure; /* of what went wrong last */
+    struct he2b_output output;
+    int64_t pid; /* 0: not told yet */
+    bool process_ended;
+    int end_code;
+    bool vanished_before;
+
+    /* on the way */
+    he2b_process *stream;
+    bool stream_over;
+    struct he2b_rpc_result stream_result;
+    he2b_rpc *input;
+    size_t stdin_sent;
+    size_t stdin_piece;
+    he2b_process *killer;
+    bool kill_as_default;
+    he2b_health_look *look;
+    he2b_timer *limit;
+    he2b_timer *bound;
+    he2b_timer *grace;
+};
+
+extern const struct he2b_command_actions he2b_command_actions;
+
+void he2b_command_post(he2b_command *command, enum he2b_command_event event);
+/* All output that was held is in the pipe: what waited for that is posted. */
+void he2b_command_drained(void *user);
+
+/* ---- stream.c ---- */
+
+void he2b_stream_start(he2b_command *command);
+void he2b_stream_send_stdin(he2b_command *command);
+/* No more input is sent; the daemon is told the end of it if that is not known there. */
+void he2b_stream_end_stdin(he2b_command *command);
+void he2b_stream_kill(he2b_command *command);
+void he2b_stream_ask_whereabouts(he2b_command *command);
+/* Output is not wanted any more: a stream that stopped for its reader goes on. */
+void he2b_stream_go_on(he2b_command *command);
+/* The stream is dropped; the process is left as it is. */
+void he2b_stream_drop(he2b_command *command);
+/* Everything on the way is dropped. */
+void he2b_stream_cancel(he2b_command *command);
+
+#endif

@@ -1,0 +1,353 @@
+#include "session/session.h"
+
+#include "core/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LOG_LINE_MAX = 1024,
+};
+
+/* ---- texts ---- */
+
+void he2b_session_secrets(const he2b_session *session, struct he2b_secrets *ret)
+{
+    ret->api_key = session->settings.api_key;
+    ret->access_token = session->endpoint.access_token;
+}
+
+void he2b_session_log(he2b_session *session, int level, const char *format, ...)
+{
+    struct he2b_secrets secrets;
+    char raw[LOG_LINE_MAX];
+    char line[LOG_LINE_MAX];
+    va_list args;
+
+    if (!session->log)
+        return;
+    va_start(args, format);
+    vsnprintf(raw, sizeof(raw), format, args);
+    va_end(args);
+    he2b_session_secrets(session, &secrets);
+    he2b_redact(raw, &secrets);
+    he2b_text_line(line, sizeof(line), raw, strlen(raw));
+    session->log(session->log_user, level, line);
+}
+
+void he2b_session_target(const he2b_session *session, struct he2b_process_target *ret)
+{
+    ret->loop = session->loop;
+    ret->settings = &session->settings;
+    ret->endpoint = &session->endpoint;
+}
+
+/* ---- the pump ---- */
+
+void he2b_session_wake(he2b_session *session)
+{
+    he2b_task_schedule(session->pump);
+}
+
+void he2b_session_post(he2b_session *session, enum he2b_lifecycle_event event)
+{
+    he2b_events_post(&session->events, (int)event);
+    he2b_session_wake(session);
+}
+
+static bool step_session(he2b_session *session)
+{
+    enum he2b_lifecycle_state_id before = session->machine.state;
+    int event;
+
+    if (!he2b_events_take(&session->events, &event))
+        return false;
+    he2b_lifecycle_machine_step(&session->machine, (enum he2b_lifecycle_event)event);
+    if (session->machine.state != before)
+        he2b_session_log(session, HE2B_LOG_DEBUG, "session: %s -> %s",
+                         he2b_lifecycle_state_name(before),
+                         he2b_lifecycle_state_name(session->machine.state));
+    return true;
+}
+
+static int64_t longest_need(const he2b_session *session)
+{
+    const struct he2b_waiter *waiter;
+    int64_t need = 0;
+
+    for (waiter = session->waiters; waiter; waiter = waiter->next) {
+        if (waiter->need_ms > need)
+            need = waiter->need_ms;
+    }
+    return need;
+}
+
+/* What somebody who waits, or the wish to close, makes of a session that is at rest. */
+static void consider(he2b_session *session)
+{
+    bool detached = session->machine.state == HE2B_LIFECYCLE_DETACHED;
+    bool ready = session->machine.state == HE2B_LIFECYCLE_READY;
+
+    if (session->waiters && detached) {
+        session->lease_s = he2b_lease_ask(session, longest_need(session));
+        he2b_session_post(session, session->endpoint.sandbox_id[0] ? LIFE_WANT_OLD : LIFE_WANT_NEW);
+    } else if (session->waiters && ready) {
+        enum he2b_lease_step lease = he2b_lease_step(session, longest_need(session));
+
+        if (lease != HE2B_LEASE_COVERS)
+            session->lease_s = he2b_lease_ask(session, longest_need(session));
+        if (lease == HE2B_LEASE_FIRST) {
+            he2b_session_post(session, LIFE_STALE);
+        } else {
+            he2b_session_post(session, LIFE_WANT);
+            if (lease == HE2B_LEASE_BESIDE && he2b_lease_may_renew(session))
+                he2b_session_post(session, LIFE_RENEW);
+        }
+    }
+    if (session->closing && !session->close_sent && !he2b_commands_live(session)) {
+        session->close_sent = true;
+        he2b_failure_set(&session->failure, NULL, HE2B_ERR_CLOSED, 0, "use session", NULL, "%s",
+                         he2b_strerror(HE2B_ERR_CLOSED));
+        he2b_session_post(session, LIFE_CLOSE);
+    }
+}
+
+/* The callbacks of those who wait: outside every chart, and free to call anything. */
+static void tell_due(he2b_session *session)
+{
+    while (session->due && !session->deleted) {
+        struct he2b_waiter *waiter = session->due;
+
+        session->due = waiter->next;
+        waiter->fn(waiter->user, waiter->failed ? &waiter->failure : NULL);
+        free(waiter);
+    }
+}
+
+static void session_free(he2b_session *session);
+
+static void on_pump(void *arg)
+{
+    he2b_session *session = arg;
+
+    session->pumping = true;
+    while (step_session(session) || he2b_commands_step(session)) {
+    }
+    tell_due(session);
+    if (!session->deleted)
+        he2b_commands_deliver(session);
+    if (!session->deleted) {
+        consider(session);
+        he2b_lease_watch(session);
+    }
+    session->pumping = false;
+    if (session->deleted)
+        session_free(session);
+}
+
+/* ---- making and deleting ---- */
+
+int he2b_session_new(he2b_session **ret, he2b_loop *loop, const he2b_options *options,
+                     he2b_log_fn log, void *user)
+{
+    he2b_session *session;
+    int error;
+
+    if (he2b_loop_forked(loop))
+        return HE2B_ERR_FORK;
+    session = calloc(1, sizeof(*session));
+    if (!session)
+        return HE2B_ERR_NOMEM;
+    session->loop = loop;
+    session->log = log;
+    session->log_user = user;
+    he2b_buf_init(&session->probe_output, HE2B_PATH_MAX * 4);
+    he2b_lifecycle_machine_init(&session->machine, &he2b_lifecycle_actions, session);
+    error = he2b_settings_copy(&session->settings, options);
+    if (!error)
+        error = he2b_task_new(&session->pump, loop, on_pump, session);
+    if (error) {
+        session_free(session);
+        return error;
+    }
+    *ret = session;
+    return HE2B_OK;
+}
+
+static void free_waiters(struct he2b_waiter **list)
+{
+    while (*list) {
+        struct he2b_waiter *waiter = *list;
+
+        *list = waiter->next;
+        free(waiter);
+    }
+}
+
+static void session_free(he2b_session *session)
+{
+    he2b_lifecycle_cancel(session);
+    he2b_timer_del(session->lease_timer);
+    he2b_timer_del(session->probe_timer);
+    free_waiters(&session->waiters);
+    free_waiters(&session->closers);
+    free_waiters(&session->due);
+    he2b_task_del(session->pump);
+    he2b_buf_free(&session->probe_output);
+    he2b_settings_done(&session->settings);
+    explicit_bzero(&session->endpoint, sizeof(session->endpoint));
+    free(session);
+}
+
+void he2b_session_del(he2b_session *session)
+{
+    if (!session || session->deleted)
+        return;
+    he2b_commands_drop(session);
+    session->deleted = true;
+    if (!session->pumping)
+        session_free(session);
+}
+
+int he2b_session_set_sandbox(he2b_session *session, const char *sandbox_id)
+{
+    if (!he2b_sandbox_id_valid(sandbox_id))
+        return HE2B_ERR_ARG;
+    if (session->machine.state != HE2B_LIFECYCLE_DETACHED || session->generation ||
+        session->waiters)
+        return HE2B_ERR_STATE;
+    snprintf(session->endpoint.sandbox_id, sizeof(session->endpoint.sandbox_id), "%s", sandbox_id);
+    session->own = false;
+    return HE2B_OK;
+}
+
+int he2b_session_set_api_key(he2b_session *session, const char *key)
+{
+    return he2b_settings_set_key(&session->settings, key);
+}
+
+/* ---- waiting ---- */
+
+static int add_waiter(struct he2b_waiter **list, he2b_session_fn fn, void *user, int64_t need_ms)
+{
+    struct he2b_waiter *waiter = calloc(1, sizeof(*waiter));
+
+    if (!waiter)
+        return HE2B_ERR_NOMEM;
+    waiter->fn = fn;
+    waiter->user = user;
+    waiter->need_ms = need_ms;
+    while (*list)
+        list = &(*list)->next;
+    *list = waiter;
+    return HE2B_OK;
+}
+
+int he2b_session_wait(he2b_session *session, int64_t timeout_ms, he2b_session_fn fn, void *user)
+{
+    int error = add_waiter(&session->waiters, fn, user, he2b_lease_need(session, timeout_ms));
+
+    if (!error)
+        he2b_session_wake(session);
+    return error;
+}
+
+int he2b_session_prepare(he2b_session *session, int64_t timeout_ms, he2b_session_fn done,
+                         void *user)
+{
+    if (he2b_loop_forked(session->loop))
+        return HE2B_ERR_FORK;
+    if (session->closing)
+        return HE2B_ERR_CLOSED;
+    return he2b_session_wait(session, timeout_ms, done, user);
+}
+
+void he2b_session_cancel(he2b_session *session, void *user)
+{
+    struct he2b_waiter **link = &session->waiters;
+
+    while (*link) {
+        struct he2b_waiter *waiter = *link;
+        struct he2b_waiter **end = &session->due;
+
+        if (waiter->user != user) {
+            link = &waiter->next;
+            continue;
+        }
+        *link = waiter->next;
+        waiter->next = NULL;
+        waiter->failed = true;
+        he2b_failure_set(&waiter->failure, NULL, HE2B_ERR_CANCELLED, 0, "prepare sandbox", NULL,
+                         "%s", he2b_strerror(HE2B_ERR_CANCELLED));
+        while (*end)
+            end = &(*end)->next;
+        *end = waiter;
+        he2b_session_wake(session);
+    }
+}
+
+static void forget(struct he2b_waiter **link, const void *user)
+{
+    while (*link) {
+        struct he2b_waiter *waiter = *link;
+
+        if (waiter->user == user) {
+            *link = waiter->next;
+            free(waiter);
+        } else {
+            link = &waiter->next;
+        }
+    }
+}
+
+void he2b_session_cancel_quietly(he2b_session *session, const void *user)
+{
+    forget(&session->waiters, user);
+    forget(&session->due, user);
+}
+
+int he2b_session_close(he2b_session *session, he2b_session_fn done, void *user)
+{
+    int error;
+
+    if (he2b_loop_forked(session->loop))
+        return HE2B_ERR_FORK;
+    if (session->machine.state == HE2B_LIFECYCLE_CLOSED)
+        error = add_waiter(&session->due, done, user, 0);
+    else
+        error = add_waiter(&session->closers, done, user, 0);
+    if (error)
+        return error;
+    session->closing = true;
+    he2b_session_wake(session);
+    return HE2B_OK;
+}
+
+/* ---- looking ---- */
+
+const char *he2b_session_state(const he2b_session *session)
+{
+    return he2b_lifecycle_state_name(session->machine.state);
+}
+
+const char *he2b_session_sandbox_id(const he2b_session *session)
+{
+    return session->endpoint.sandbox_id;
+}
+
+const char *he2b_session_home(const he2b_session *session)
+{
+    return session->home;
+}
+
+const char *he2b_session_cwd(const he2b_session *session)
+{
+    return session->cwd;
+}
+
+unsigned he2b_session_generation(const he2b_session *session)
+{
+    return session->generation;
+}

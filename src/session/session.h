@@ -1,0 +1,139 @@
+/*
+ * One session, as its own files see it: the lifecycle chart with what its actions need, who waits
+ * for it, its commands, and the pump through which everything happens.
+ */
+#ifndef HE2B_SESSION_SESSION_H
+#define HE2B_SESSION_SESSION_H
+
+#include "core/buf.h"
+#include "core/failure.h"
+#include "core/settings.h"
+#include "e2b/control.h"
+#include "e2b/process.h"
+#include "machines/lifecycle.h"
+#include "net/loop.h"
+#include "session/events.h"
+#include "session/wrapper.h"
+
+enum {
+    /* A path that the sandbox's kernel can name, with its NUL. */
+    HE2B_PATH_MAX = 4096,
+    /* What remains of a lease before a command waits for its renewal (B-31). */
+    HE2B_LEASE_MARGIN_MS = 60000,
+};
+
+/* Somebody who waits for the session to be ready. Told once, from the pump. */
+struct he2b_waiter {
+    struct he2b_waiter *next;
+    he2b_session_fn fn;
+    void *user;
+    int64_t need_ms; /* how long the lease has to hold */
+    bool failed;     /* told with failure */
+    struct he2b_failure failure;
+};
+
+struct he2b_session {
+    he2b_loop *loop;
+    struct he2b_settings settings;
+    he2b_log_fn log;
+    void *log_user;
+
+    struct he2b_lifecycle_machine machine;
+    struct he2b_failure failure; /* why the last LIFE_FAILED came, for those who wait */
+
+    struct he2b_events events; /* for the chart; each command has its own */
+    he2b_task *pump;           /* feeds them, the one place where charts are stepped */
+    bool pumping;
+    bool deleted; /* by a callback that the pump called */
+
+    struct he2b_waiter *waiters; /* for ready */
+    struct he2b_waiter *closers; /* for closed */
+    struct he2b_waiter *due;     /* to be told at the end of the pump's turn */
+
+    he2b_command *commands;
+    bool closing;
+    bool close_sent;
+
+    /* the sandbox */
+    struct he2b_endpoint endpoint; /* sandbox_id "": none */
+    bool own;                      /* made by this session, so that it kills it */
+    bool probed;
+    unsigned generation;
+    int64_t deadline_ms; /* of the known lease, monotonic; 0: not known */
+    int64_t lease_s;     /* asked for by the request on the way */
+    struct he2b_tools tools;
+    char home[HE2B_PATH_MAX];
+    char cwd[HE2B_PATH_MAX];
+
+    /* requests on the way */
+    he2b_control *call;
+    he2b_control *renew;
+    int64_t renew_after_ms; /* not before then: one renewal per 30 s */
+    he2b_timer *lease_timer;
+    he2b_process *probe;
+    he2b_timer *probe_timer;
+    struct he2b_buf probe_output;
+    int probe_code;
+    int64_t probe_give_up_ms;
+};
+
+/* ---- session.c ---- */
+
+/* An event for the chart: the pump feeds it, soon. */
+void he2b_session_post(he2b_session *session, enum he2b_lifecycle_event event);
+void he2b_session_wake(he2b_session *session);
+
+/* fn is told when a command that takes timeout_ms can start. HE2B_OK, HE2B_ERR_NOMEM. */
+int he2b_session_wait(he2b_session *session, int64_t timeout_ms, he2b_session_fn fn, void *user);
+/* Forgets who waits with this user, without telling. */
+void he2b_session_cancel_quietly(he2b_session *session, const void *user);
+void he2b_session_log(he2b_session *session, int level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void he2b_session_secrets(const he2b_session *session, struct he2b_secrets *ret);
+void he2b_session_target(const he2b_session *session, struct he2b_process_target *ret);
+
+/* ---- lifecycle.c: the chart's actions ---- */
+
+extern const struct he2b_lifecycle_actions he2b_lifecycle_actions;
+/* Drops every request on the way. */
+void he2b_lifecycle_cancel(he2b_session *session);
+
+/* ---- lease.c ---- */
+
+/* Milliseconds of lease that a command of timeout_ms (0: none) needs (B-30). */
+int64_t he2b_lease_need(const he2b_session *session, int64_t timeout_ms);
+/* Seconds to ask for so that need_ms is covered. */
+int64_t he2b_lease_ask(const he2b_session *session, int64_t need_ms);
+/* A request sent at sent_ms set the lease: the known deadline moves forward only (B-32). */
+void he2b_lease_set(he2b_session *session, int64_t sent_ms, int64_t lease_s);
+/* What a ready session does about need_ms: start, start and renew beside, or renew first. */
+enum he2b_lease_step {
+    HE2B_LEASE_COVERS = 1,
+    HE2B_LEASE_BESIDE = 2,
+    HE2B_LEASE_FIRST = 3,
+};
+enum he2b_lease_step he2b_lease_step(const he2b_session *session, int64_t need_ms);
+/* While a command without a limit runs: wakes up at half of what is left. */
+void he2b_lease_watch(he2b_session *session);
+/* May a renewal be sent now? One at a time, one per 30 s. */
+bool he2b_lease_may_renew(const he2b_session *session);
+
+/* ---- probe.c ---- */
+
+void he2b_probe_send(he2b_session *session);
+void he2b_probe_cancel(he2b_session *session);
+
+/* ---- command.c, for session.c ---- */
+
+/* Feeds every command's events; true if there was one. */
+bool he2b_commands_step(he2b_session *session);
+/* Tells the caller what was reported and frees what nobody holds any more. */
+void he2b_commands_deliver(he2b_session *session);
+/* Commands whose result is still owed. */
+bool he2b_commands_live(const he2b_session *session);
+/* True if one of them has no limit. */
+bool he2b_commands_unlimited(const he2b_session *session);
+/* The session goes away: every command ends now. */
+void he2b_commands_drop(he2b_session *session);
+
+#endif

@@ -1,0 +1,369 @@
+/* What of a command goes over the wire: its stream, its input, its kill, the look after a loss. */
+#include "session/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void secrets_of(const he2b_command *command, struct he2b_secrets *ret)
+{
+    he2b_session_secrets(command->session, ret);
+}
+
+static void set_failure(he2b_command *command, int code, int status, const char *hint,
+                        const char *cause)
+{
+    struct he2b_secrets secrets;
+
+    secrets_of(command, &secrets);
+    he2b_failure_set(&command->failure, &secrets, code, status, "run command", hint, "%s", cause);
+}
+
+/* ---- the end of a stream ---- */
+
+/* The stream is over and all its output is out: what does that say about the command? */
+static void settle_stream(he2b_command *command)
+{
+    const struct he2b_rpc_result *result = &command->stream_result;
+
+    if (command->process_ended || command->output.marker.found) {
+        he2b_command_post(command, CMD_CLOSED);
+        return;
+    }
+    if (command->pid) {
+        he2b_command_post(command, CMD_LOST);
+        return;
+    }
+    switch (he2b_start_outcome(result)) {
+    case HE2B_START_REFUSED:
+        if (result->connect || result->http.end == HE2B_HTTP_COMPLETE)
+            set_failure(command, HE2B_ERR_REFUSED, result->http.status, NULL, result->message);
+        else if (result->http.end == HE2B_HTTP_UNTRUSTED)
+            set_failure(command, HE2B_ERR_TLS, 0,
+                        "check the server's certificate and SSL_CERT_FILE", result->message);
+        else
+            set_failure(command, HE2B_ERR_UNREACHABLE, 0, "check the network and E2B_SANDBOX_URL",
+                        result->message);
+        he2b_command_post(command, CMD_REFUSED);
+        break;
+    case HE2B_START_NO_SANDBOX:
+        /* Once: a server that says it runs and does not find it would be asked for ever (FB-18). */
+        set_failure(command, HE2B_ERR_GONE, result->http.status, "try again", result->message);
+        he2b_command_post(command, command->vanished_before ? CMD_REFUSED : CMD_VANISHED);
+        command->vanished_before = true;
+        break;
+    case HE2B_START_NOT_YET:
+    case HE2B_START_UNKNOWN:
+        he2b_command_post(command, CMD_LOST);
+        break;
+    }
+}
+
+/* Posts what had to wait until all output before it was in the pipe. */
+static void settle(he2b_command *command)
+{
+    if (!he2b_output_drained(&command->output))
+        return;
+    if (command->output.marker.found)
+        he2b_command_post(command, CMD_MARKER);
+    else if (command->process_ended)
+        he2b_command_post(command, CMD_ENDED);
+    if (command->stream_over)
+        settle_stream(command);
+}
+
+void he2b_command_drained(void *user)
+{
+    he2b_command *command = user;
+
+    settle(command);
+    if (command->stream)
+        he2b_process_resume(command->stream);
+}
+
+void he2b_stream_go_on(he2b_command *command)
+{
+    settle(command);
+    if (command->stream)
+        he2b_process_resume(command->stream);
+}
+
+static void on_start(void *user, int64_t pid)
+{
+    he2b_command *command = user;
+
+    command->pid = pid;
+    he2b_command_post(command, CMD_STARTED);
+}
+
+static bool on_data(void *user, const char *data, size_t len)
+{
+    he2b_command *command = user;
+
+    if (command->output.marker.found)
+        return true; /* a background child's; it belongs to nobody (B-42) */
+    if (!he2b_output_add(&command->output, data, len))
+        return false;
+    if (command->output.marker.found)
+        settle(command);
+    return true;
+}
+
+static void on_end(void *user, int exit_code)
+{
+    he2b_command *command = user;
+
+    command->process_ended = true;
+    command->end_code = exit_code;
+    he2b_output_finish(&command->output);
+    settle(command);
+}
+
+static void on_done(void *user, const struct he2b_rpc_result *result)
+{
+    he2b_command *command = user;
+
+    command->stream = NULL;
+    command->stream_over = true;
+    command->stream_result = *result;
+    he2b_output_finish(&command->output);
+    settle(command);
+}
+
+/* ---- start ---- */
+
+void he2b_stream_start(he2b_command *command)
+{
+    static const struct he2b_process_events events = {
+        .start = on_start,
+        .data = on_data,
+        .end = on_end,
+        .done = on_done,
+    };
+    he2b_session *session = command->session;
+    struct he2b_process_target target;
+    struct he2b_process_spec spec = {0};
+    struct he2b_wrapper wrapper;
+    int error;
+
+    command->stream_over = false;
+    he2b_wrapper_command(&wrapper, &session->tools, command->text, command->word, command->login,
+                         command->stdin_len);
+    he2b_session_target(session, &target);
+    spec.cmd = wrapper.cmd;
+    spec.args = wrapper.args;
+    spec.cwd = session->cwd;
+    spec.stdin_open = command->stdin_len > 0;
+    error = he2b_process_start(&command->stream, &target, &spec, &events, command);
+    if (error) {
+        set_failure(command, error, 0, NULL, he2b_strerror(error));
+        he2b_command_post(command, CMD_REFUSED);
+    }
+}
+
+void he2b_stream_drop(he2b_command *command)
+{
+    he2b_process_cancel(command->stream);
+    command->stream = NULL;
+}
+
+/* ---- input ---- */
+
+static void note_stdin_failure(he2b_command *command, int code, int status, const char *cause)
+{
+    struct he2b_secrets secrets;
+
+    if (command->result.stdin_failed || command->reported)
+        return;
+    secrets_of(command, &secrets);
+    command->result.stdin_failed = true;
+    he2b_failure_set(&command->result.stdin_failure, &secrets, code, status, "send standard input",
+                     NULL, "%s (%zu of %zu bytes were taken)", cause, command->stdin_sent,
+                     command->stdin_len);
+}
+
+static void on_stdin_closed(void *user, const struct he2b_rpc_result *result, const char *json,
+                            size_t len)
+{
+    he2b_command *command = user;
+
+    (void)result;
+    (void)json;
+    (void)len;
+    command->input = NULL;
+}
+
+static void close_stdin(he2b_command *command)
+{
+    struct he2b_process_target target;
+
+    he2b_session_target(command->session, &target);
+    if (he2b_process_close_stdin(&command->input, &target, command->pid, on_stdin_closed,
+                                 command) != HE2B_OK)
+        command->input = NULL;
+}
+
+static void send_piece(he2b_command *command);
+
+static void on_piece(void *user, const struct he2b_rpc_result *result, const char *json, size_t len)
+{
+    he2b_command *command = user;
+
+    (void)json;
+    (void)len;
+    command->input = NULL;
+    if (result->code == HE2B_RPC_OK) {
+        command->stdin_sent += command->stdin_piece;
+        if (command->reported || command->orphan) {
+            if (command->stdin_sent < command->stdin_len)
+                close_stdin(command);
+        } else if (command->stdin_sent < command->stdin_len) {
+            send_piece(command);
+        }
+        return;
+    }
+    /* A command that ends without reading all of it is no failure: its input is gone with it. */
+    if (!(result->connect && result->code == HE2B_RPC_NOT_FOUND))
+        note_stdin_failure(command, HE2B_ERR_LOST, result->http.status, result->message);
+    close_stdin(command);
+}
+
+static void send_piece(he2b_command *command)
+{
+    struct he2b_process_target target;
+    size_t left = command->stdin_len - command->stdin_sent;
+    int error;
+
+    command->stdin_piece = left < HE2B_STDIN_PIECE ? left : HE2B_STDIN_PIECE;
+    he2b_session_target(command->session, &target);
+    error = he2b_process_send_input(&command->input, &target, command->pid,
+                                    command->stdin_data + command->stdin_sent, command->stdin_piece,
+                                    on_piece, command);
+    if (error) {
+        command->input = NULL;
+        note_stdin_failure(command, error, 0, he2b_strerror(error));
+        close_stdin(command);
+    }
+}
+
+void he2b_stream_send_stdin(he2b_command *command)
+{
+    if (command->stdin_len)
+        send_piece(command);
+}
+
+void he2b_stream_end_stdin(he2b_command *command)
+{
+    /* A piece on its way is followed by the end when it is answered. */
+    if (command->stdin_len && command->stdin_sent < command->stdin_len && !command->input)
+        close_stdin(command);
+}
+
+/* ---- kill ---- */
+
+static void on_killer_start(void *user, int64_t pid)
+{
+    (void)user;
+    (void)pid;
+}
+
+static bool on_killer_data(void *user, const char *data, size_t len)
+{
+    (void)user;
+    (void)data;
+    (void)len;
+    return true;
+}
+
+static void on_killer_end(void *user, int exit_code)
+{
+    (void)user;
+    (void)exit_code;
+}
+
+static void on_killer_done(void *user, const struct he2b_rpc_result *result)
+{
+    he2b_command *command = user;
+
+    command->killer = NULL;
+    if (result->code == HE2B_RPC_OK && result->ended) {
+        he2b_command_post(command, CMD_KILLED);
+    } else if (he2b_start_outcome(result) == HE2B_START_NO_SANDBOX) {
+        /* Where there is no sandbox, nothing of it runs. */
+        he2b_command_post(command, CMD_KILLED);
+    } else if (result->connect && !command->kill_as_default) {
+        /* A daemon without root for us: as the user whose processes they are (B-43). */
+        command->kill_as_default = true;
+        he2b_stream_kill(command);
+    } else {
+        he2b_command_post(command, CMD_UNKILLED);
+    }
+}
+
+void he2b_stream_kill(he2b_command *command)
+{
+    static const struct he2b_process_events events = {
+        .start = on_killer_start,
+        .data = on_killer_data,
+        .end = on_killer_end,
+        .done = on_killer_done,
+    };
+    struct he2b_process_target target;
+    struct he2b_process_spec spec = {0};
+    struct he2b_wrapper wrapper;
+
+    if (command->killer || !command->pid)
+        return;
+    he2b_wrapper_kill(&wrapper, &command->session->tools, command->pid);
+    he2b_session_target(command->session, &target);
+    spec.cmd = wrapper.cmd;
+    spec.args = wrapper.args;
+    spec.user = command->kill_as_default ? NULL : "root";
+    if (he2b_process_start(&command->killer, &target, &spec, &events, command) != HE2B_OK)
+        he2b_command_post(command, CMD_UNKILLED);
+}
+
+/* ---- after a loss ---- */
+
+static void on_health(void *user, enum he2b_health health)
+{
+    he2b_command *command = user;
+    const struct he2b_rpc_result *result = &command->stream_result;
+    const char *why = result->message[0] ? result->message : "the stream ended early";
+
+    command->look = NULL;
+    if (health == HE2B_HEALTH_GONE) {
+        set_failure(command, HE2B_ERR_GONE, 0,
+                    "it was killed or expired; the next command gets a new one",
+                    "the sandbox is gone; how the command ended is not known");
+        command->session->deadline_ms = 0;
+    } else if (health == HE2B_HEALTH_ALIVE) {
+        set_failure(command, HE2B_ERR_LOST, 0, "look before you run it again; the sandbox lives",
+                    why);
+    } else {
+        set_failure(command, HE2B_ERR_LOST, 0,
+                    "look before you run it again; the sandbox cannot be reached", why);
+    }
+    he2b_command_post(command, CMD_SETTLED);
+}
+
+void he2b_stream_ask_whereabouts(he2b_command *command)
+{
+    struct he2b_process_target target;
+
+    set_failure(command, HE2B_ERR_LOST, 0, "look before you run it again", "the stream was lost");
+    he2b_stream_drop(command);
+    he2b_session_target(command->session, &target);
+    if (he2b_health_ask(&command->look, &target, on_health, command) != HE2B_OK)
+        he2b_command_post(command, CMD_SETTLED);
+}
+
+void he2b_stream_cancel(he2b_command *command)
+{
+    he2b_stream_drop(command);
+    he2b_rpc_cancel(command->input);
+    command->input = NULL;
+    he2b_process_cancel(command->killer);
+    command->killer = NULL;
+    he2b_health_cancel(command->look);
+    command->look = NULL;
+}

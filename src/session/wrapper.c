@@ -1,0 +1,95 @@
+#include "session/wrapper.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * $1 command, $2 word, $3 "-l" or "", $4 bytes of stdin; $0 is a name for ps.
+ *
+ * With bytes of stdin the last element of a pipe runs the command and prints the marker: so a
+ * command that does not read its input ends all the same (B-45), and end of file comes without
+ * another call.
+ */
+#define MARKER          "s=$?; printf '\\001he2b-%s:%d\\002' \"$2\" \"$s\"; exit \"$s\""
+#define SHELL           "if [ \"$3\" ]; then bash -l -c \"$1\"; else bash -c \"$1\"; fi"
+#define POSIX_SHELL     "if [ \"$3\" ]; then sh -l -c \"$1\"; else sh -c \"$1\"; fi"
+#define NO_INPUT(shell) "{ " shell "; } 2>&1; " MARKER
+#define INPUT(shell)    "head -c \"$4\" | { { " shell "; } 2>&1; " MARKER "; }"
+
+static const char no_input[] = NO_INPUT(SHELL);
+static const char input[] = INPUT(SHELL);
+static const char no_input_posix[] = NO_INPUT(POSIX_SHELL);
+static const char input_posix[] = INPUT(POSIX_SHELL);
+
+void he2b_wrapper_command(struct he2b_wrapper *ret, const struct he2b_tools *tools,
+                          const char *text, const char *word, bool login, size_t stdin_len)
+{
+    size_t n = 0;
+
+    memset(ret, 0, sizeof(*ret));
+    snprintf(ret->numbers[0], sizeof(ret->numbers[0]), "%zu", stdin_len);
+    if (tools->setsid) {
+        ret->cmd = "setsid";
+        ret->args[n++] = "sh";
+    } else {
+        ret->cmd = "sh";
+    }
+    ret->args[n++] = "-c";
+    if (tools->bash)
+        ret->args[n++] = stdin_len ? input : no_input;
+    else
+        ret->args[n++] = stdin_len ? input_posix : no_input_posix;
+    ret->args[n++] = "hermes-e2b";
+    ret->args[n++] = text;
+    ret->args[n++] = word;
+    ret->args[n++] = login ? "-l" : "";
+    ret->args[n++] = ret->numbers[0];
+    ret->args[n] = NULL;
+}
+
+/* "kill -TERM -PID" is what dash, bash and BusyBox all understand; "--" is not. */
+static const char kill_group[] = "kill -TERM \"-$1\" 2>/dev/null || exit 0; "
+                                 "sleep 0.3 2>/dev/null || sleep 1; "
+                                 "kill -KILL \"-$1\" 2>/dev/null; exit 0";
+
+/*
+ * Without setsid there is no group: the processes that descend from pid are found in /proc, whose
+ * stat has the parent as the second word behind the last ")". Twice, for what was forked in
+ * between.
+ */
+static const char kill_tree[] =
+    "tree() { all=$1; new=$1; while [ \"$new\" ]; do now=$new; new=; for d in /proc/[0-9]*; do "
+    "read -r l <\"$d/stat\" 2>/dev/null || continue; l=${l##*) }; l=${l#* }; l=${l%% *}; "
+    "for p in $now; do if [ \"$l\" = \"$p\" ]; then new=\"$new ${d#/proc/}\"; fi; done; done; "
+    "all=\"$all $new\"; done; }; "
+    "tree \"$1\"; kill -TERM $all 2>/dev/null; sleep 0.3 2>/dev/null || sleep 1; "
+    "old=$all; tree \"$1\"; kill -KILL $old $all 2>/dev/null; exit 0";
+
+void he2b_wrapper_kill(struct he2b_wrapper *ret, const struct he2b_tools *tools, int64_t pid)
+{
+    memset(ret, 0, sizeof(*ret));
+    snprintf(ret->numbers[0], sizeof(ret->numbers[0]), "%lld", (long long)pid);
+    ret->cmd = "sh";
+    ret->args[0] = "-c";
+    ret->args[1] = tools->setsid ? kill_group : kill_tree;
+    ret->args[2] = "hermes-e2b-kill";
+    ret->args[3] = ret->numbers[0];
+    ret->args[4] = NULL;
+}
+
+/* pwd -P comes last and may hold anything but NUL: its line is the rest of the output. */
+static const char probe[] = "for t in bash setsid; do command -v $t >/dev/null 2>&1 && "
+                            "printf 'tool %s\\n' $t; done; printf 'home %s\\n' \"$HOME\"; "
+                            "if [ \"$1\" ] && cd \"$1\" 2>/dev/null; then printf 'wanted\\n'; "
+                            "else cd \"$HOME\" 2>/dev/null || cd /; fi; printf 'cwd '; pwd -P";
+
+void he2b_wrapper_probe(struct he2b_wrapper *ret, const char *wanted_cwd)
+{
+    memset(ret, 0, sizeof(*ret));
+    ret->cmd = "sh";
+    ret->args[0] = "-c";
+    ret->args[1] = probe;
+    ret->args[2] = "hermes-e2b-probe";
+    ret->args[3] = wanted_cwd;
+    ret->args[4] = NULL;
+}

@@ -1,0 +1,40 @@
+/*
+ * The short shell texts that run in a sandbox: around a command, to end one, to look around. None
+ * ever holds a piece of the command: that is an argument.
+ */
+#ifndef HE2B_SESSION_WRAPPER_H
+#define HE2B_SESSION_WRAPPER_H
+
+#include "e2b/process.h"
+
+enum {
+    HE2B_WRAPPER_ARGS = 8,
+};
+
+/* What the probe found in the template. */
+struct he2b_tools {
+    bool bash;
+    bool setsid;
+};
+
+struct he2b_wrapper {
+    const char *cmd;
+    const char *args[HE2B_WRAPPER_ARGS];
+    char numbers[2][24];
+};
+
+/*
+ * A command: own session and process group where setsid exists, stderr joined to stdout before the
+ * first byte, stdin of exactly stdin_len bytes (0: none), the end marker with word and exit code.
+ * text and word are borrowed as long as the wrapper is used.
+ */
+void he2b_wrapper_command(struct he2b_wrapper *ret, const struct he2b_tools *tools,
+                          const char *text, const char *word, bool login, size_t stdin_len);
+
+/* TERM, a short grace, KILL: to pid's process group, or without setsid to what descends from it. */
+void he2b_wrapper_kill(struct he2b_wrapper *ret, const struct he2b_tools *tools, int64_t pid);
+
+/* Prints "home", "cwd" and "tool" lines; wanted_cwd is what the user asked for. */
+void he2b_wrapper_probe(struct he2b_wrapper *ret, const char *wanted_cwd);
+
+#endif
