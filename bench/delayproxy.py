@@ -90,9 +90,9 @@ class NotHttp(Exception):
 class Requests:
     """Finds the requests in what a client sends on one connection.
 
-    on_request(method, target) is called for each as soon as its head is there, and on_captured(head,
-    body) when a request for the captured target is complete. Nothing but heads, and the body of a
-    captured request, is kept.
+    on_request(method, target) is called for each as soon as its head is there, and on_captured(
+    head, body) when a request for the captured target is complete. Nothing but heads, and the body
+    of a captured request, is kept.
     """
 
     def __init__(self, on_request, capture=None, on_captured=None):
@@ -349,7 +349,8 @@ class Link:
         try:
             await self.proxy.loop.create_connection(lambda: self.server, *self.proxy.target)
         except OSError as error:
-            print("delayproxy: %s:%d: %s" % (*self.proxy.target, error), file=sys.stderr, flush=True)
+            print("delayproxy: %s:%d: %s" % (*self.proxy.target, error), file=sys.stderr,
+                  flush=True)
             self.client.transport.abort()
             return
 
@@ -481,7 +482,8 @@ async def serve(options):
     proxies = [Proxy(loop, settings, *one) for one in options.map]
     for proxy in proxies:
         await proxy.start()
-    admin = await asyncio.start_server(lambda r, w: control(r, w, settings, proxies), "127.0.0.1", 0)
+    admin = await asyncio.start_server(lambda r, w: control(r, w, settings, proxies),
+                                       "127.0.0.1", 0)
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)

@@ -1,0 +1,422 @@
+/*
+ * he2b-bench: the library's side of bench/run; uses he2b.h alone, as a program outside would.
+ *
+ * Reads requests from stdin, one a line, and answers each with one line of JSON on stdout. The
+ * first line, before any request, says who answers. bench/sdk_bench.py speaks the same.
+ *
+ *   create           new sandbox, "echo hi" in it, sandbox killed; times from the beginning
+ *   open             new sandbox, ready for the requests below
+ *   command N SHELL  N times "echo hi", one after the other; SHELL is login (bash -l) or plain
+ *   output BYTES X   a command that prints so many bytes; X is for the other side, ignored here
+ *   close            kills the sandbox of open
+ *
+ * The loop has a thread of its own and the measuring thread reads the output from its pipe, as the
+ * Hermes plugin does it; what crossing between the two costs is part of what is measured. Wall
+ * clock times in milliseconds, CPU time of the whole process in seconds, memory in KiB. A failure
+ * ends the program with {"error": TEXT} and exit code 1.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <he2b.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Guards the arrays of samples against a mistyped request. */
+#define MAX_COMMANDS 100000
+/* One line of 64 bytes; "output" prints it over and over. */
+#define PATTERN "0123456789abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+static he2b_loop *loop;
+static he2b_options *options;
+static pthread_t loop_thread;
+
+/* ---- figures ----------------------------------------------------------------------------------
+ */
+
+static double now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static double cpu_s(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+/* A field of /proc/self/status in KiB ("VmRSS:", "VmHWM:"), -1 if it is not there. */
+static long memory_kib(const char *field)
+{
+    FILE *file = fopen("/proc/self/status", "re");
+    char line[256];
+    long kib = -1;
+
+    if (!file)
+        return -1;
+    while (kib < 0 && fgets(line, sizeof(line), file)) {
+        if (strncmp(line, field, strlen(field)) == 0)
+            kib = strtol(line + strlen(field), NULL, 10);
+    }
+    fclose(file);
+    return kib;
+}
+
+/* Makes the peak (VmHWM) begin anew at the present size: proc(5), clear_refs. */
+static void reset_peak(void)
+{
+    FILE *file = fopen("/proc/self/clear_refs", "we");
+
+    if (!file)
+        return;
+    fputs("5", file);
+    fclose(file);
+}
+
+/* ---- answers ----------------------------------------------------------------------------------
+ */
+
+static void print_text(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            putchar('\\');
+        if ((unsigned char)*text >= 0x20)
+            putchar(*text);
+    }
+    putchar('"');
+}
+
+static void end_line(void)
+{
+    putchar('\n');
+    fflush(stdout);
+}
+
+static void die(const char *what, const char *why) __attribute__((noreturn));
+static void die(const char *what, const char *why)
+{
+    char text[1024];
+
+    snprintf(text, sizeof(text), "%s: %s", what, why);
+    printf("{\"error\": ");
+    print_text(text);
+    printf("}");
+    end_line();
+    exit(1);
+}
+
+static void check(int error, const char *what)
+{
+    if (error != HE2B_OK)
+        die(what, he2b_strerror(error));
+}
+
+/* ---- calls on the loop thread ------------------------------------------------------------------
+ */
+
+/* One call that the measuring thread makes and whose end it waits for. */
+struct call {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int is_done;
+    he2b_session *session;
+    he2b_command *command;
+    int output;
+    int login;
+    const char *text;
+    int exit_code;
+    /* why it failed; "" if it did not */
+    char failure[512];
+};
+
+#define CALL_INIT                                                                                  \
+    {                                                                                              \
+        .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER                     \
+    }
+
+static void finish(struct call *call, const char *failure)
+{
+    pthread_mutex_lock(&call->lock);
+    snprintf(call->failure, sizeof(call->failure), "%s", failure);
+    call->is_done = 1;
+    pthread_cond_signal(&call->changed);
+    pthread_mutex_unlock(&call->lock);
+}
+
+static void wait_for(struct call *call, const char *what)
+{
+    pthread_mutex_lock(&call->lock);
+    while (!call->is_done)
+        pthread_cond_wait(&call->changed, &call->lock);
+    call->is_done = 0;
+    pthread_mutex_unlock(&call->lock);
+    if (call->failure[0])
+        die(what, call->failure);
+}
+
+static void perform(struct call *call, void (*fn)(void *), const char *what)
+{
+    check(he2b_loop_post(loop, fn, call), what);
+    wait_for(call, what);
+}
+
+static void on_session(void *user, const he2b_failure *failure)
+{
+    finish(user, failure ? he2b_failure_text(failure) : "");
+}
+
+static void do_make_session(void *arg)
+{
+    struct call *call = arg;
+    int error = he2b_session_new(&call->session, loop, options, NULL, NULL);
+
+    finish(call, error == HE2B_OK ? "" : he2b_strerror(error));
+}
+
+static void do_prepare(void *arg)
+{
+    struct call *call = arg;
+    int error = he2b_session_prepare(call->session, 0, on_session, call);
+
+    if (error != HE2B_OK)
+        finish(call, he2b_strerror(error));
+}
+
+static void do_close(void *arg)
+{
+    struct call *call = arg;
+    int error = he2b_session_close(call->session, on_session, call);
+
+    if (error != HE2B_OK)
+        finish(call, he2b_strerror(error));
+}
+
+static void do_delete(void *arg)
+{
+    struct call *call = arg;
+
+    he2b_session_del(call->session);
+    call->session = NULL;
+    finish(call, "");
+}
+
+static void on_ended(void *user, const he2b_result *result)
+{
+    struct call *call = user;
+    const he2b_failure *failure = he2b_result_failure(result);
+
+    call->exit_code = he2b_result_exit_code(result);
+    he2b_command_del(call->command);
+    call->command = NULL;
+    finish(call, failure ? he2b_failure_text(failure) : "");
+}
+
+static void do_start(void *arg)
+{
+    struct call *call = arg;
+    int error = he2b_command_new(&call->command, call->session);
+
+    if (error == HE2B_OK)
+        error = he2b_command_set_text(call->command, call->text, strlen(call->text));
+    if (error == HE2B_OK) {
+        he2b_command_set_login(call->command, call->login);
+        error = he2b_command_set_output(call->command, call->output);
+    }
+    if (error == HE2B_OK)
+        error = he2b_command_start(call->command, on_ended, call);
+    if (error != HE2B_OK)
+        die("command", he2b_strerror(error));
+}
+
+/* ---- a command ---------------------------------------------------------------------------------
+ */
+
+struct timing {
+    double first_ms;
+    double end_ms;
+    int64_t bytes;
+};
+
+/* Runs call->text and reads all its output; times count from start_ms. */
+static void run_command(struct call *call, double start_ms, struct timing *ret)
+{
+    static char buffer[65536];
+    int fds[2];
+    ssize_t n;
+
+    ret->first_ms = 0;
+    ret->bytes = 0;
+    if (pipe2(fds, O_CLOEXEC) != 0)
+        die("pipe", strerror(errno));
+    call->output = fds[1];
+    check(he2b_loop_post(loop, do_start, call), "command");
+    while ((n = read(fds[0], buffer, sizeof(buffer))) > 0 || (n < 0 && errno == EINTR)) {
+        if (n > 0 && ret->bytes == 0)
+            ret->first_ms = now_ms() - start_ms;
+        ret->bytes += n > 0 ? n : 0;
+    }
+    close(fds[0]);
+    wait_for(call, "command");
+    ret->end_ms = now_ms() - start_ms;
+    if (call->exit_code != 0)
+        die("command", "its exit code is not 0");
+}
+
+static void run_echo(struct call *call, double start_ms, struct timing *ret)
+{
+    call->text = "echo hi";
+    run_command(call, start_ms, ret);
+    if (ret->bytes != 3)
+        die("echo", "not the output that was expected");
+}
+
+/* ---- requests ----------------------------------------------------------------------------------
+ */
+
+static void close_session(struct call *call)
+{
+    perform(call, do_close, "close");
+    perform(call, do_delete, "close");
+}
+
+static void request_create(void)
+{
+    struct call call = CALL_INIT;
+    struct timing timing;
+    double start = now_ms(), cpu = cpu_s();
+
+    call.login = 1;
+    perform(&call, do_make_session, "create");
+    run_echo(&call, start, &timing);
+    printf("{\"first_ms\": %.3f, \"end_ms\": %.3f, \"cpu_s\": %.6f}", timing.first_ms,
+           timing.end_ms, cpu_s() - cpu);
+    close_session(&call);
+    end_line();
+}
+
+static void request_command(struct call *call, long count, int login)
+{
+    double *samples = calloc((size_t)count, sizeof(*samples)), cpu = cpu_s();
+    struct timing timing;
+
+    if (!samples)
+        die("command", "out of memory");
+    call->login = login;
+    for (long i = 0; i < count; i++) {
+        run_echo(call, now_ms(), &timing);
+        samples[i] = timing.end_ms;
+    }
+    cpu = cpu_s() - cpu;
+    printf("{\"cpu_s\": %.6f, \"ms\": [", cpu);
+    for (long i = 0; i < count; i++)
+        printf("%s%.3f", i ? ", " : "", samples[i]);
+    printf("]}");
+    end_line();
+    free(samples);
+}
+
+static void request_output(struct call *call, int64_t size)
+{
+    struct timing timing;
+    char text[256];
+    double cpu;
+    long before;
+
+    snprintf(text, sizeof(text), "yes '%s' | head -c %" PRId64, PATTERN, size);
+    call->text = text;
+    call->login = 1;
+    reset_peak();
+    before = memory_kib("VmRSS:");
+    cpu = cpu_s();
+    run_command(call, now_ms(), &timing);
+    cpu = cpu_s() - cpu;
+    if (timing.bytes != size)
+        die("output", "not as many bytes as were asked for");
+    printf("{\"ms\": %.3f, \"cpu_s\": %.6f, \"bytes\": %" PRId64
+           ", \"rss_kib\": %ld, \"peak_kib\": %ld}",
+           timing.end_ms, cpu, timing.bytes, before, memory_kib("VmHWM:"));
+    end_line();
+}
+
+static void request(struct call *open_call, const char *line)
+{
+    long long number = 0;
+    char word[16] = "";
+    int is_open = open_call->session != NULL;
+
+    if (strcmp(line, "create") == 0) {
+        request_create();
+    } else if (strcmp(line, "open") == 0 && !is_open) {
+        perform(open_call, do_make_session, "open");
+        perform(open_call, do_prepare, "open");
+        printf("{}");
+        end_line();
+    } else if (strcmp(line, "close") == 0 && is_open) {
+        close_session(open_call);
+        printf("{}");
+        end_line();
+    } else if (sscanf(line, "command %lld %15s", &number, word) == 2 && is_open && number > 0 &&
+               number <= MAX_COMMANDS) {
+        request_command(open_call, (long)number, strcmp(word, "login") == 0);
+    } else if (sscanf(line, "output %lld", &number) == 1 && is_open && number > 0) {
+        request_output(open_call, number);
+    } else {
+        die("no such request now", line);
+    }
+}
+
+static void *run_loop(void *arg)
+{
+    (void)arg;
+    check(he2b_loop_run(loop), "loop");
+    return NULL;
+}
+
+static void do_stop(void *arg)
+{
+    he2b_loop_stop(loop);
+    finish(arg, "");
+}
+
+int main(void)
+{
+    struct call open_call = CALL_INIT, stop = CALL_INIT;
+    char line[256];
+
+    check(he2b_options_new(&options, NULL, NULL), "options");
+    check(he2b_options_from_environment(options), "E2B_* variables");
+    check(he2b_options_set(options, "lease_seconds", "3600"), "lease_seconds");
+    check(he2b_loop_new(&loop), "loop");
+    if (pthread_create(&loop_thread, NULL, run_loop, NULL) != 0)
+        die("thread", "cannot be made");
+    printf("{\"side\": \"library\", \"version\": \"%s\"}", he2b_version());
+    end_line();
+
+    while (fgets(line, sizeof(line), stdin)) {
+        line[strcspn(line, "\n")] = '\0';
+        request(&open_call, line);
+    }
+    if (open_call.session)
+        close_session(&open_call);
+    perform(&stop, do_stop, "loop");
+    pthread_join(loop_thread, NULL);
+    he2b_loop_del(loop);
+    he2b_options_del(options);
+    return 0;
+}

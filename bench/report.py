@@ -1,0 +1,129 @@
+"""What bench/run prints of what it measured."""
+import os
+import pathlib
+import platform
+import re
+import statistics
+import subprocess
+import time
+
+
+
+def p95(values):
+    return sorted(values)[max(0, -(-len(values) * 95 // 100) - 1)]
+
+
+def per(total, count, form="%.2f"):
+    return form % (total / count) if count else "-"
+
+
+def table(title, columns, rows):
+    print("\n" + title)
+    rows = [columns] + rows
+    widths = [max(len(row[i]) for row in rows) for i in range(len(columns))]
+    for row in rows:
+        print("  " + "  ".join(cell.ljust(width) if i < 2 else cell.rjust(width)
+                               for i, (cell, width) in enumerate(zip(row, widths))).rstrip())
+
+
+def print_commands(stages):
+    rows, ratios = [], []
+    for stage, result in stages.items():
+        for name, figures in result.items():
+            count = len(figures["ms"])
+            counts = figures.get("counts")
+            rows.append([stage, name, str(count), "%.2f" % statistics.median(figures["ms"]),
+                         "%.2f" % p95(figures["ms"]),
+                         per(figures["cpu_s"] * 1e3, count) if "cpu_s" in figures else "-"] +
+                        [per(counts[field], count) if counts else "-"
+                         for field in ("turns", "requests", "connections")])
+        median = {name: statistics.median(figures["ms"]) for name, figures in result.items()}
+        cpu = result["library"]["cpu_s"] / max(result["sdk"]["cpu_s"], 1e-9)
+        line = "  %s: library / SDK: time %.2f, CPU %.2f" % (
+            stage, median["library"] / median["sdk"], cpu)
+        if "curl" in median:
+            line += "; above curl: library %+.2f ms, SDK %+.2f ms" % (
+                median["library"] - median["curl"], median["sdk"] - median["curl"])
+        ratios.append(line)
+    table("A command on a ready sandbox (ms; the client's CPU, turns, requests and connections are "
+          "for each command)",
+          ["round trip", "side", "n", "median", "p95", "CPU ms", "turns", "requests",
+           "connections"], rows)
+    print("\n".join(ratios))
+
+
+def print_create(stages):
+    rows, ratios = [], []
+    for stage, result in stages.items():
+        for name, figures in result.items():
+            count = len(figures["ms"])
+            counts = figures["counts"]
+            rows.append([stage, name, str(count), "%.1f" % figures["cold_ms"],
+                         "%.1f" % statistics.median(figures["ms"]), "%.1f" % max(figures["ms"]),
+                         per(figures["cpu_s"] * 1e3, count)] +
+                        [per(counts[field], count) if counts else "-"
+                         for field in ("turns", "requests", "connections")])
+        ratios.append("  %s: library / SDK: %.2f" % (
+            stage, statistics.median(result["library"]["ms"]) /
+            statistics.median(result["sdk"]["ms"])))
+    table("New sandbox up to the first output (ms; \"first\" is the first one of a process; the "
+          "counts are for each sandbox, with its kill)",
+          ["round trip", "side", "n", "first", "median", "max", "CPU ms", "turns", "requests",
+           "connections"], rows)
+    print("\n".join(ratios))
+
+
+def print_output(result, size):
+    rows, median = [], {}
+    for name, samples in result.items():
+        median[name] = {field: statistics.median(s[field] for s in samples)
+                        for field in ("ms", "cpu_s")}
+        growth = [s["peak_kib"] - s["rss_kib"] for s in samples if "rss_kib" in s]
+        rows.append(["direct", name, str(len(samples)), "%.3f" % (median[name]["ms"] / 1e3),
+                     "%.3f" % median[name]["cpu_s"],
+                     "%.1f" % (max(growth) / 1024) if growth else "-",
+                     "%.1f" % (max(s["peak_kib"] for s in samples) / 1024)])
+    table("%.4g MiB of output (growth is the peak above what the process had before; curl's CPU "
+          "and peak are those of a whole process)" % (size / (1 << 20)),
+          ["round trip", "side", "n", "time s", "CPU s", "growth MiB", "peak MiB"], rows)
+    for other in [name for name in result if name != "library"]:
+        print("  library / %s: time %.2f, CPU %.2f" % (
+            other, median["library"]["ms"] / median[other]["ms"],
+            median["library"]["cpu_s"] / max(median[other]["cpu_s"], 1e-9)))
+
+
+def first_line(command):
+    try:
+        return subprocess.run(command, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL).stdout.split("\n")[0]
+    except OSError:
+        return None
+
+
+def facts(server):
+    """What somebody needs to know of the machine to judge the figures."""
+    release = pathlib.Path("/etc/os-release")
+    system = re.search(r'^PRETTY_NAME="?([^"\n]*)', release.read_text(), re.M) \
+        if release.exists() else None
+    cpu = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
+    return {
+        "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "cores": len(os.sched_getaffinity(0)),
+        "cpu": cpu.group(1) if cpu else platform.machine(),
+        "kernel": platform.release(),
+        "system": system.group(1) if system else platform.system(),
+        "load_before": os.getloadavg()[0],
+        "libcurl": first_line(["pkg-config", "--modversion", "libcurl"]),
+        "curl": first_line(["curl", "--version"]),
+        "server": server,
+    }
+
+
+def print_facts(it, sides):
+    sdk = sides["sdk"]
+    print("%s, %d cores (%s), Linux %s; load %.2f before" % (
+        it["system"], it["cores"], it["cpu"], it["kernel"], it["load_before"]))
+    print("hermes-e2b %s (libcurl %s); e2b %s (%s, Python %s, import %.0f ms); %s" % (
+        sides["library"]["version"], it["libcurl"], sdk["version"], ", ".join(sdk["transport"]),
+        sdk["python"], sdk["import_ms"], " ".join((it["curl"] or "no curl").split()[:2])))
+    print("server: %s; %s" % (it["server"], it["date"]))
