@@ -302,6 +302,17 @@ static int attack_signals(const char *argument)
     return FENDED;
 }
 
+/* Not an attack: a nest of folders that is deeper than any path is long. */
+static int attack_nest(const char *argument)
+{
+    for (long i = strtol(argument, NULL, 10); i > 0; i--) {
+        if (mkdir("deep", 0700) < 0 || chdir("deep") < 0)
+            return UNKNOWN;
+    }
+    int fd = open("end", O_CREAT | O_WRONLY | O_CLOEXEC, 0);
+    return fd < 0 || chmod(".", 0) < 0 ? UNKNOWN : FENDED;
+}
+
 /* Forks until the limit says no, then counts what it got. */
 static int attack_forks(const char *argument)
 {
@@ -351,6 +362,7 @@ int launch_attack(char *name_and_argument)
         {"kernel", attack_kernel},
         {"signals", attack_signals},
         {"forks", attack_forks},
+        {"nest", attack_nest},
     };
     char *argument = strchr(name_and_argument, ' ');
     static char nothing[] = "";

@@ -94,7 +94,7 @@ static int listen_somewhere(const struct box *box)
     return fd;
 }
 
-void box_launch(struct box *box, const struct launch_spec *spec)
+void box_launch_in(struct box *box, const struct launch_spec *spec)
 {
     int pair[2];
     struct timeval deadline = {.tv_sec = DEADLINE_S};
@@ -104,8 +104,6 @@ void box_launch(struct box *box, const struct launch_spec *spec)
     own.sandbox_id = "test";
     own.listen_fd = listen_somewhere(box);
     own.control_fd = pair[1];
-    own.folder_fd = openat(box->parent_fd, box->name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    assert_true(own.folder_fd >= 0);
     if (own.process_limit == 0)
         own.process_limit = BOX_PROCESSES;
     box->ended = 0;
@@ -114,10 +112,18 @@ void box_launch(struct box *box, const struct launch_spec *spec)
         fail_msg("%s", why);
     close(own.listen_fd);
     close(own.control_fd);
-    close(own.folder_fd);
     if (box->control_fd >= 0)
         close(box->control_fd);
     box->control_fd = pair[0];
+}
+
+void box_launch(struct box *box, const struct launch_spec *spec)
+{
+    struct launch_spec own = *spec;
+    own.folder_fd = openat(box->parent_fd, box->name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    assert_true(own.folder_fd >= 0);
+    box_launch_in(box, &own);
+    close(own.folder_fd);
 }
 
 void box_start(struct box *box, const struct launch_spec *spec)

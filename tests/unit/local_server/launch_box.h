@@ -42,7 +42,9 @@ void box_close(struct box *box);
 
 /* Starts with spec's flags (its descriptors and id are set here) and waits for "up". */
 void box_start(struct box *box, const struct launch_spec *spec);
-/* The same, but does not wait for anything. */
+/* The same in spec's folder_fd, and does not wait for anything. */
+void box_launch_in(struct box *box, const struct launch_spec *spec);
+/* The same in the box's own folder. */
 void box_launch(struct box *box, const struct launch_spec *spec);
 /* Kills, waits for exited, deletes the launch. */
 void box_stop(struct box *box);

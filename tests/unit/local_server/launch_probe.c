@@ -1,9 +1,10 @@
 /*
  * A daemon for test_launch: it does inside a sandbox what the test asks for, on descriptor 4.
  *
- *   test to probe    "UID:shell script"      run by /bin/sh as that uid, in /home/user
+ *   test to probe    "UID:shell script"      run by /bin/sh as that uid, in /home/user (or HOME)
  *                    "UID!NAME[ ARG]"        the attack of that name (launch_attack.h), as that uid
  *                    "exit N"                ends as the daemon
+ *                    "say TEXT"              writes it to standard error and ends with 4
  *                    "hang"                  becomes deaf to every signal, with a child likewise
  *   probe to test    "up" first, then per request "STATUS:what it wrote", cut at the packet's end
  */
@@ -42,10 +43,10 @@ static _Noreturn void run_child(char *request, int out)
         printf("setresuid %u: %s\n", (unsigned)uid, strerror(errno));
         exit(99);
     }
+    if (chdir("/home/user") < 0 && getenv("HOME") == NULL)
+        exit(98);
     if (*rest == '!')
         exit(launch_attack(rest + 1));
-    if (chdir("/home/user") < 0 && chdir("/") < 0)
-        exit(98);
     execl("/bin/sh", "sh", "-c", rest + 1, (char *)NULL);
     exit(127);
 }
@@ -58,8 +59,10 @@ static void answer(char *request)
         exit(3);
     fflush(stdout);
     pid_t pid = fork();
-    if (pid == 0)
+    if (pid == 0) {
+        close(ends[0]);
         run_child(request, ends[1]);
+    }
     close(ends[1]);
     /* the output's end is the command's: what it leaves behind must not hold the test up */
     size_t len = 16;
@@ -99,6 +102,10 @@ int main(void)
         if (strncmp(request, "exit ", 5) == 0) {
             fprintf(stderr, "told to exit\n");
             return atoi(request + 5);
+        }
+        if (strncmp(request, "say ", 4) == 0) {
+            fputs(request + 4, stderr);
+            return 4;
         }
         if (strcmp(request, "hang") == 0)
             hang();
