@@ -132,6 +132,5 @@ size_t launch_args_make(char ret[LAUNCH_ARGS_MAX], const struct launch_args_spec
         add_number(&list, "--seccomp", (unsigned)spec->filter_fd);
     add_all(&list, "--clearenv", "--new-session", "--die-with-parent", "--as-pid-1", NULL);
     add_number(&list, "--info-fd", (unsigned)spec->info_fd);
-    add_number(&list, "--block-fd", (unsigned)spec->block_fd);
     return list.full ? 0 : list.len;
 }

@@ -33,7 +33,6 @@ struct launch_args_spec {
     int daemon_fd;
     int filter_fd;
     int info_fd;
-    int block_fd;
 };
 
 /* Each argument ends in NUL. Returns the length, or 0 if it does not fit (it always does). */

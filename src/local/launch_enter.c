@@ -131,7 +131,6 @@ static int make_args(const struct launch_enter_spec *spec)
         .daemon_fd = spec->daemon_fd,
         .filter_fd = filter,
         .info_fd = spec->info_fd,
-        .block_fd = spec->block_fd,
     };
     char text[LAUNCH_ARGS_MAX];
     size_t len = launch_args_make(text, &args);
@@ -144,7 +143,6 @@ static int make_args(const struct launch_enter_spec *spec)
     pass_on(spec->init_fd);
     pass_on(spec->daemon_fd);
     pass_on(spec->info_fd);
-    pass_on(spec->block_fd);
     pass_on(fd);
     return fd;
 }
@@ -189,7 +187,8 @@ _Noreturn void launch_enter(const struct launch_enter_spec *spec)
     int args_fd = make_args(spec);
     /* a trial has neither, but e2b-local-init takes them to be open */
     if (dup2(spec->listen_fd < 0 ? 0 : spec->listen_fd, LINK_LISTEN_FD) < 0 ||
-        dup2(spec->control_fd < 0 ? 0 : spec->control_fd, LINK_CONTROL_FD) < 0)
+        dup2(spec->control_fd < 0 ? 0 : spec->control_fd, LINK_CONTROL_FD) < 0 ||
+        dup2(spec->sync_fd, LAUNCH_ENTER_SYNC_FD) < 0)
         fail("dup2");
     if (launch_child_die_with(spec->parent) < 0)
         _exit(1);

@@ -11,6 +11,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+enum {
+    LAUNCH_ENTER_SYNC_FD = 5
+};
+
 /* All descriptors are LAUNCH_FD_LOWEST or above and close-on-exec. */
 struct launch_enter_spec {
     const struct launch_ids *ids;
@@ -19,7 +23,10 @@ struct launch_enter_spec {
     const char *bwrap;
     /* the process that forked this one */
     pid_t parent;
-    /* a byte from it is answered, once the namespaces are there, when their ids are written */
+    /*
+     * A byte to it is answered twice: from here when the namespaces' ids can be written, and from
+     * e2b-local-init, which inherits it as LAUNCH_ENTER_SYNC_FD, when the network can be connected.
+     */
     int sync_fd;
     /* become 3 and 4, and 1 and 2; the first two are -1 in a trial */
     int listen_fd;
@@ -31,7 +38,6 @@ struct launch_enter_spec {
     /* -1 in a trial: e2b-local-init then ends at once */
     int daemon_fd;
     int info_fd;
-    int block_fd;
 };
 
 /* Runs in a forked child and does not return. A failure is one line to stderr_fd and status 1. */

@@ -27,8 +27,10 @@
 #include <unistd.h>
 
 enum {
-    /* first descriptor that is not the daemon's: 0, 1, 2, link.h's two */
-    FIRST_OTHER_FD = 5,
+    /* to the keeper: a byte when bwrap's work is done, one back when there is a network */
+    SYNC_FD = 5,
+    /* 0, 1, 2, link.h's two, and the one above are all there is to be */
+    FIRST_OTHER_FD = 6,
     /* makes the inner namespace, so that what it counts is counted for nobody else */
     SPARE_ID = 65533,
     /* uid of "user", the only one in single-id mode */
@@ -185,6 +187,9 @@ int main(int argc, char **argv)
     if (close_range(FIRST_OTHER_FD, ~0U, 0) < 0)
         fail("close_range");
 
+    if (write(SYNC_FD, "n", 1) != 1 || read_byte(SYNC_FD) != 'g')
+        _exit(125);
+    close(SYNC_FD);
     if (own_network)
         set_network(many);
     int namespaces = open("/proc/sys/user/max_user_namespaces", O_WRONLY | O_CLOEXEC);

@@ -51,7 +51,6 @@ struct keeper {
     int stderr_other_fd;
     int sync_fd;
     int info_fd;
-    int block_fd;
     int slirp_exit_fd;
 
     char tail[TAIL_MAX];
@@ -192,7 +191,6 @@ static int make_pipe(int *ret_read, int *ret_write)
 struct other_ends {
     int sync_fd;
     int info_fd;
-    int block_fd;
 };
 
 static int make_ends(struct keeper *keeper, struct other_ends *other)
@@ -200,7 +198,6 @@ static int make_ends(struct keeper *keeper, struct other_ends *other)
     int pair[2];
     if (make_pipe(&keeper->stderr_fd, &keeper->stderr_other_fd) < 0 ||
         make_pipe(&keeper->info_fd, &other->info_fd) < 0 ||
-        make_pipe(&other->block_fd, &keeper->block_fd) < 0 ||
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
         launch_fd_raise(&pair[0]) < 0 || launch_fd_raise(&pair[1]) < 0) {
         set_why(keeper, "descriptors for the sandbox cannot be made: %s", strerror(errno));
@@ -215,7 +212,6 @@ static void close_others(struct other_ends *other)
 {
     launch_fd_close(&other->sync_fd);
     launch_fd_close(&other->info_fd);
-    launch_fd_close(&other->block_fd);
 }
 
 static int open_programs(struct keeper *keeper)
@@ -266,7 +262,6 @@ static int fork_box(struct keeper *keeper, struct other_ends *other, const char 
             .init_fd = keeper->init_fd,
             .daemon_fd = keeper->daemon_fd,
             .info_fd = other->info_fd,
-            .block_fd = other->block_fd,
         });
     }
     close_others(other);
@@ -302,11 +297,10 @@ static int let_box_in(struct keeper *keeper)
     }
     if (send(keeper->sync_fd, "g", 1, MSG_NOSIGNAL) != 1)
         return -1;
-    launch_fd_close(&keeper->sync_fd);
     return 0;
 }
 
-/* bwrap tells the process id of pid 1 inside, which waits for the block descriptor. */
+/* bwrap tells the process id of pid 1 inside. */
 static int learn_first(struct keeper *keeper, pid_t *ret)
 {
     char info[INFO_MAX] = "";
@@ -327,10 +321,9 @@ static int learn_first(struct keeper *keeper, pid_t *ret)
     launch_fd_close(&keeper->info_fd);
     const char *at = strstr(info, "\"child-pid\":");
     long pid = at == NULL ? 0 : strtol(at + strlen("\"child-pid\":"), NULL, 10);
-    if (pid <= 1) {
-        set_why(keeper, "bwrap did not tell the sandbox's first process");
+    /* it has ended or is about to, and its status says why */
+    if (pid <= 1)
         return -1;
-    }
     keeper->first_pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
     /* bwrap collects that process, and ends with it: while bwrap lives, the number is its own */
     if (poll(&(struct pollfd){.fd = keeper->box.pidfd, .events = POLLIN}, 1, 0) != 0)
@@ -341,6 +334,18 @@ static int learn_first(struct keeper *keeper, pid_t *ret)
     }
     *ret = (pid_t)pid;
     return 0;
+}
+
+/*
+ * Till pid 1 is e2b-local-init and waits. Not sooner (bwrap's --block-fd): both bwrap and
+ * slirp4netns bring lo up, and bwrap fails if it is the second.
+ */
+static int await_first(struct keeper *keeper)
+{
+    char byte;
+    if (await(keeper, keeper->sync_fd, &keeper->box, true) < 0)
+        return -1;
+    return read(keeper->sync_fd, &byte, 1) == 1 ? 0 : -1;
 }
 
 static _Noreturn void become_slirp(const char *program, pid_t first, int ready, int end)
@@ -412,7 +417,7 @@ static int start_slirp(struct keeper *keeper, pid_t first)
 
 static int start_box(struct keeper *keeper)
 {
-    struct other_ends other = {-1, -1, -1};
+    struct other_ends other = {-1, -1};
     char bwrap[PATH_MAX];
     pid_t first;
     if (launch_programs_find(bwrap, "bwrap") < 0) {
@@ -421,15 +426,14 @@ static int start_box(struct keeper *keeper)
     }
     if (open_programs(keeper) < 0 || make_ends(keeper, &other) < 0 ||
         fork_box(keeper, &other, bwrap) < 0 || let_box_in(keeper) < 0 ||
-        learn_first(keeper, &first) < 0)
+        learn_first(keeper, &first) < 0 || await_first(keeper) < 0)
         return -1;
     if (keeper->network == LAUNCH_NETWORK_SLIRP && start_slirp(keeper, first) < 0)
         return -1;
     launch_fd_close(&keeper->stderr_other_fd);
-    /* EPIPE: it has ended, and its status says why */
-    if (launch_fd_write(keeper->block_fd, "1", 1) < 0)
+    if (send(keeper->sync_fd, "g", 1, MSG_NOSIGNAL) != 1)
         return -1;
-    launch_fd_close(&keeper->block_fd);
+    launch_fd_close(&keeper->sync_fd);
     return 0;
 }
 
@@ -471,6 +475,8 @@ static _Noreturn void finish(struct keeper *keeper)
     /* a failed start without a reason is one that the child is just about to end with */
     bool failing = keeper->why[0] == '\0' && !keeper->told_to_end;
     bool by_itself = had_box && poll(&ended, 1, failing ? GONE_MS : 0) == 1;
+    if (!by_itself && failing)
+        set_why(keeper, "the sandbox did not start");
     if (!by_itself)
         launch_child_kill(&keeper->box);
     await_gone(keeper->first_pidfd);
@@ -522,7 +528,6 @@ _Noreturn void launch_keeper(const struct launch_keeper_spec *spec)
         .stderr_other_fd = -1,
         .sync_fd = -1,
         .info_fd = -1,
-        .block_fd = -1,
         .slirp_exit_fd = -1,
     };
     /* a key pressed in the plane's terminal is the plane's to answer; and no terminal for the rest

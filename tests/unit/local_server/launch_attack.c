@@ -45,34 +45,32 @@ static int succeeded(const char *what)
     return SUCCEEDED;
 }
 
-/* True if something answers at the address within a second. */
-static bool connects(const char *address, int port)
+/* Knocks by TCP and UDP. Whether it was heard is what counts: slirp4netns may seem to connect. */
+static void knock(const char *address, int port)
 {
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     inet_pton(AF_INET, address, &to.sin_addr);
-    bool connected = fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0;
-    if (fd >= 0 && !connected && errno == EINPROGRESS) {
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) < 0 && errno == EINPROGRESS) {
         struct pollfd ready = {.fd = fd, .events = POLLOUT};
-        int error = 1;
-        socklen_t size = sizeof error;
-        connected = poll(&ready, 1, 1000) == 1 &&
-                    getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
+        (void)poll(&ready, 1, 1000);
     }
     if (fd >= 0)
         close(fd);
-    return connected;
+    fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0) {
+        (void)sendto(fd, "knock", 5, 0, (struct sockaddr *)&to, sizeof to);
+        close(fd);
+    }
 }
 
-/* A server on the host's loopback, by every address that might lead there. */
+/* A server on the host's loopback, by every address that might lead there; it tells if one did. */
 static int attack_loopback(const char *argument)
 {
     static const char *const addresses[] = {"127.0.0.1", "127.0.0.2", "127.1.1.1", "0.0.0.0",
                                             "10.0.2.2",  "10.0.2.3",  "10.0.2.15"};
-    for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
-        if (connects(addresses[i], atoi(argument)))
-            return succeeded(addresses[i]);
-    }
+    for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++)
+        knock(addresses[i], atoi(argument));
     return FENDED;
 }
 

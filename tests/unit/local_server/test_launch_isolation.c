@@ -291,32 +291,68 @@ static int listen_on(const char *address, int *ret_port)
     return fd;
 }
 
+/* A server of each kind on the host; closed after the test, also when it fails. */
+static struct {
+    int tcp;
+    int udp;
+    int abstract;
+    int port;
+    char name[64];
+} servers = {-1, -1, -1, 0, ""};
+
+static void servers_open(void)
+{
+    servers.tcp = listen_on("127.0.0.1", &servers.port);
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)servers.port)};
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    servers.udp = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(servers.udp, (struct sockaddr *)&at, sizeof at), 0);
+
+    struct sockaddr_un abstract = {.sun_family = AF_UNIX};
+    snprintf(servers.name, sizeof servers.name, "%s-%d", CANARY, (int)getpid());
+    memcpy(abstract.sun_path + 1, servers.name, strlen(servers.name));
+    size_t size = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(servers.name);
+    servers.abstract = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(servers.abstract, (struct sockaddr *)&abstract, (socklen_t)size), 0);
+    assert_int_equal(listen(servers.abstract, 16), 0);
+}
+
+static bool is_readable(int fd)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    return poll(&ready, 1, 0) == 1;
+}
+
+static int network_teardown(void **state)
+{
+    close(servers.tcp);
+    close(servers.udp);
+    close(servers.abstract);
+    servers.tcp = servers.udp = servers.abstract = -1;
+    return teardown(state);
+}
+
 static void network_attacks(struct box *box, const struct launch_spec *spec)
 {
-    int port;
-    char request[160];
-    struct sockaddr_un abstract = {.sun_family = AF_UNIX};
-    int named = snprintf(abstract.sun_path + 1, sizeof abstract.sun_path - 1, "%s-%d", CANARY,
-                         (int)getpid());
-    int server = listen_on("127.0.0.1", &port);
-    int local = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)named);
-    assert_int_equal(bind(local, (struct sockaddr *)&abstract, size), 0);
-    assert_int_equal(listen(local, 16), 0);
-
+    char loopback[32];
+    char abstract[96];
+    bool shared = spec->share_host_network;
+    servers_open();
     box_start(box, spec);
-    void (*expect)(struct box *, const char *) = spec->share_host_network ? attack_works : attack;
-    snprintf(request, sizeof request, "loopback %d", port);
-    expect(box, request);
-    snprintf(request, sizeof request, "abstract %s", abstract.sun_path + 1);
-    expect(box, request);
-    if (!spec->share_host_network) {
-        snprintf(request, sizeof request, "route %d", port);
-        attack(box, request);
+    snprintf(loopback, sizeof loopback, "loopback %d", servers.port);
+    snprintf(abstract, sizeof abstract, "abstract %s", servers.name);
+    attack(box, loopback);
+    if (shared) {
+        attack_works(box, abstract);
+    } else {
+        attack(box, abstract);
+        snprintf(loopback, sizeof loopback, "route %d", servers.port);
+        attack(box, loopback);
     }
+    assert_int_equal(is_readable(servers.tcp), shared);
+    assert_int_equal(is_readable(servers.udp), shared);
+    assert_int_equal(is_readable(servers.abstract), shared);
     attack(box, "raw");
-    close(server);
-    close(local);
 }
 
 static void network_off_reaches_nothing(void **state)
@@ -368,7 +404,8 @@ static void internet_reaches_the_hosts_own_address(void **state)
     int server = listen_on(address, &port);
     box_start(box, &(struct launch_spec){.internet = true});
     snprintf(request, sizeof request, "1000:exec bash -c 'exec 3<>/dev/tcp/%s/%d'", address, port);
-    assert_int_equal(box_ask(box, request), 0);
+    if (box_ask(box, request) != 0)
+        fail_msg("%s:%d: %s", address, port, box->text);
     close(server);
 }
 
@@ -480,9 +517,11 @@ int main(int argc, char **argv)
         IN_BOX(kernel_is_out_of_reach),
         IN_BOX(vsock_is_out_of_reach),
         IN_BOX(keys_of_the_host_are_out_of_reach),
-        IN_BOX(network_off_reaches_nothing),
-        IN_BOX(internet_does_not_reach_the_loopback),
-        IN_BOX(shared_network_reaches_the_loopback),
+        cmocka_unit_test_setup_teardown(network_off_reaches_nothing, setup, network_teardown),
+        cmocka_unit_test_setup_teardown(internet_does_not_reach_the_loopback, setup,
+                                        network_teardown),
+        cmocka_unit_test_setup_teardown(shared_network_reaches_the_loopback, setup,
+                                        network_teardown),
         IN_BOX(internet_reaches_the_hosts_own_address),
         IN_BOX(low_ports_are_free_for_all),
         IN_BOX(forks_are_bounded),
