@@ -169,7 +169,7 @@ HE2B_PUBLIC int he2b_options_add_metadata(he2b_options *options, const char *key
 /*
  * Reads E2B_API_KEY, E2B_DOMAIN, E2B_API_URL and E2B_SANDBOX_URL from the process environment, as
  * E2B's SDKs do (B-6). For programs; a host with its own secrets sets the options itself (B-7).
- * Returns what he2b_options_set() returns.
+ * Returns what he2b_options_set() returns; the log then names the variable in an ERROR.
  */
 HE2B_PUBLIC int he2b_options_from_environment(he2b_options *options);
 

@@ -294,6 +294,20 @@ int he2b_options_add_metadata(he2b_options *options, const char *key, const char
     return he2b_json_add_string(options->metadata, key, value);
 }
 
+/* Never with the value: it may be a key, or a URL with a password. */
+static void tell_refused(const he2b_options *options, const char *variable, int error)
+{
+    char line[256];
+
+    if (!options->log)
+        return;
+    snprintf(line, sizeof(line), "%s: %s%s", variable, he2b_strerror(error),
+             error == HE2B_ERR_SETTING ? " (a URL begins with http:// or https://, and no control "
+                                         "character is in it or in a key)"
+                                       : "");
+    options->log(options->user, HE2B_LOG_ERROR, line);
+}
+
 int he2b_options_from_environment(he2b_options *options)
 {
     static const char *const variables[][2] = {
@@ -311,8 +325,10 @@ int he2b_options_from_environment(he2b_options *options)
         if (!value || !value[0])
             continue;
         error = he2b_options_set(options, variables[i][1], value);
-        if (error)
+        if (error) {
+            tell_refused(options, variables[i][0], error);
             return error;
+        }
     }
     return HE2B_OK;
 }

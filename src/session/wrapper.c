@@ -9,12 +9,17 @@
  * With bytes of stdin the last element of a pipe runs the command and prints the marker: so a
  * command that does not read its input ends all the same (B-45), and end of file comes without
  * another call.
+ *
+ * The wrapper's own stderr goes nowhere: a shell says "Killed" there when its child dies by a
+ * signal, which is no output of the command. So the command's is joined to its stdout in the child,
+ * by exec: for a simple command dash redirects itself while it waits.
  */
-#define MARKER          "s=$?; printf '\\001he2b-%s:%d\\002' \"$2\" \"$s\"; exit \"$s\""
-#define SHELL           "if [ \"$3\" ]; then bash -l -c \"$1\"; else bash -c \"$1\"; fi"
-#define POSIX_SHELL     "if [ \"$3\" ]; then sh -l -c \"$1\"; else sh -c \"$1\"; fi"
-#define NO_INPUT(shell) "{ " shell "; } 2>&1; " MARKER
-#define INPUT(shell)    "head -c \"$4\" | { { " shell "; } 2>&1; " MARKER "; }"
+#define MARKER "s=$?; printf '\\001he2b-%s:%d\\002' \"$2\" \"$s\"; exit \"$s\""
+#define SHELL  "(if [ \"$3\" ]; then exec bash -l -c \"$1\" 2>&1; else exec bash -c \"$1\" 2>&1; fi)"
+#define POSIX_SHELL                                                                                \
+    "(if [ \"$3\" ]; then exec sh -l -c \"$1\" 2>&1; else exec sh -c \"$1\" 2>&1; fi)"
+#define NO_INPUT(shell) "exec 2>/dev/null; " shell "; " MARKER
+#define INPUT(shell)    "exec 2>/dev/null; head -c \"$4\" | { " shell "; " MARKER "; }"
 
 static const char no_input[] = NO_INPUT(SHELL);
 static const char input[] = INPUT(SHELL);

@@ -8,7 +8,8 @@
 #include "e2b/process.h"
 
 enum {
-    HE2B_WRAPPER_ARGS = 8,
+    /* sh -c script name, four arguments, and the NULL */
+    HE2B_WRAPPER_ARGS = 9,
 };
 
 /* What the probe found in the template. */
