@@ -15,7 +15,8 @@
 struct exchange;
 
 enum {
-    /* A whole request in memory: 24 MiB of stdin as base64 (wire H) with room. Guards the memory. */
+    /* A whole request in memory: 24 MiB of stdin as base64 (wire H) with room. Guards the memory.
+     */
     DAEMON_REQUEST_MAX = 48 * 1024 * 1024,
     /* Output that a reader has not taken yet; above it the process waits (wire C.9). */
     DAEMON_UNREAD_MAX = 256 * 1024,
@@ -38,7 +39,8 @@ struct daemon_user {
     uid_t uid;
     gid_t gid;
 };
-/* name NULL or "": the default user. False if there is no such user, or this daemon cannot be it. */
+/* name NULL or "": the default user. False if there is no such user, or this daemon cannot be it.
+ */
 bool daemon_user_find(struct daemon_user *ret, const char *name);
 /* The user named in "Basic ..."; *ret_name gets the name for the message. False if unknown. */
 bool daemon_user_of_header(struct daemon_user *ret, const char *authorization, char *ret_name,
@@ -46,7 +48,8 @@ bool daemon_user_of_header(struct daemon_user *ret, const char *authorization, c
 
 /* ---- daemon_path.c ---- */
 
-/* Resolves a path by wire C.6; NULL and a message in why if it cannot be. Static of the call: out. */
+/* Resolves a path by wire C.6; NULL and a message in why if it cannot be. Static of the call: out.
+ */
 bool daemon_path(char *out, size_t size, const char *path, const struct daemon_user *user,
                  char *why, size_t why_size);
 /* Makes the parents of path, 0755, new ones owned by user. 0 or an errno. */

@@ -43,8 +43,8 @@ bool daemon_user_find(struct daemon_user *ret, const char *name)
     struct daemon_user me;
 
     if (without_isolation() || geteuid() != 0) {
-        if (!only_myself(&me) || (name && name[0] && strcmp(name, me.name) != 0 &&
-                                  strcmp(name, "user") != 0))
+        if (!only_myself(&me) ||
+            (name && name[0] && strcmp(name, me.name) != 0 && strcmp(name, "user") != 0))
             return false;
         *ret = me;
         return true;

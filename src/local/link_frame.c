@@ -33,7 +33,7 @@ void link_drop(struct evbuffer *in, const struct link_view *view)
 static int put_one(struct evbuffer *out, enum link_frame type, const void *data, size_t len)
 {
     const unsigned char prefix[LINK_PREFIX_SIZE] = {
-        (unsigned char)type,        (unsigned char)(len >> 24), (unsigned char)(len >> 16),
+        (unsigned char)type,       (unsigned char)(len >> 24), (unsigned char)(len >> 16),
         (unsigned char)(len >> 8), (unsigned char)len,
     };
 

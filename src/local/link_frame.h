@@ -17,8 +17,8 @@ struct link_view {
 };
 
 /*
- * The first frame in the buffer: 1 if it is complete (*ret is borrowed until link_drop()), 0 if more
- * bytes are needed, -1 if it is longer than a frame may be.
+ * The first frame in the buffer: 1 if it is complete (*ret is borrowed until link_drop()), 0 if
+ * more bytes are needed, -1 if it is longer than a frame may be.
  */
 int link_first(struct evbuffer *in, struct link_view *ret);
 void link_drop(struct evbuffer *in, const struct link_view *view);
