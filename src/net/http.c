@@ -330,8 +330,8 @@ static int copy_headers(struct he2b_http *http, const struct he2b_http_header *h
         struct curl_slist *longer = NULL;
 
         he2b_buf_init(&line, HEAD_MAX);
-        /* "Name;" is libcurl's way to write a header without a value. */
-        if (he2b_buf_addf(&line, headers->value[0] ? "%s: %s" : "%s;", headers->name,
+        /* "Name:" without a value takes out the header that libcurl would send by itself. */
+        if (he2b_buf_addf(&line, headers->value[0] ? "%s: %s" : "%s:", headers->name,
                           headers->value) == HE2B_OK)
             longer = curl_slist_append(http->headers, he2b_buf_str(&line));
         he2b_buf_free(&line);
