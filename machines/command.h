@@ -61,6 +61,8 @@ void he2b_command_machine_init(struct he2b_command_machine *machine,
 /* Feeds one event. One that is not allowed changes nothing and is counted. */
 void he2b_command_machine_step(struct he2b_command_machine *machine, enum he2b_command_event event);
 
+/* "CMD_READY" for CMD_READY. Static. */
+const char *he2b_command_event_name(enum he2b_command_event event);
 const char *he2b_command_state_name(enum he2b_command_state_id state);
 
 #endif

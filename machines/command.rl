@@ -73,3 +73,15 @@ const char *he2b_command_state_name(enum he2b_command_state_id state)
 
     return state < HE2B_COMMAND_STATE_COUNT ? names[state] : "?";
 }
+
+const char *he2b_command_event_name(enum he2b_command_event event)
+{
+    switch (event) {
+#define HE2B_X(name)                                                                               \
+    case name:                                                                                     \
+        return #name;
+        HE2B_COMMAND_EVENTS(HE2B_X)
+#undef HE2B_X
+    }
+    return "?";
+}

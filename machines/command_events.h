@@ -24,4 +24,30 @@ enum he2b_command_event {
     CMD_SETTLED = 16,  /* after a loss: what became of the sandbox is known as far as it can be */
 };
 
+/* The same once more, for who needs names and counts. */
+#define HE2B_COMMAND_EVENTS(X)                                                                     \
+    X(CMD_READY)                                                                                   \
+    X(CMD_UNREADY)                                                                                 \
+    X(CMD_STARTED)                                                                                 \
+    X(CMD_REFUSED)                                                                                 \
+    X(CMD_VANISHED)                                                                                \
+    X(CMD_MARKER)                                                                                  \
+    X(CMD_ENDED)                                                                                   \
+    X(CMD_CLOSED)                                                                                  \
+    X(CMD_LOST)                                                                                    \
+    X(CMD_KILL)                                                                                    \
+    X(CMD_TIMEOUT)                                                                                 \
+    X(CMD_KILLED)                                                                                  \
+    X(CMD_UNKILLED)                                                                                \
+    X(CMD_BOUND)                                                                                   \
+    X(CMD_GRACE)                                                                                   \
+    X(CMD_SETTLED)
+
+enum {
+#define HE2B_X(name) +1
+    HE2B_COMMAND_EVENT_COUNT = 0 HE2B_COMMAND_EVENTS(HE2B_X),
+#undef HE2B_X
+};
+_Static_assert((int)HE2B_COMMAND_EVENT_COUNT == (int)CMD_SETTLED, "the list names each event once");
+
 #endif

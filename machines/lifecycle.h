@@ -28,6 +28,7 @@ enum he2b_lifecycle_state_id {
 /* Each starts or notes something and returns; none may step the machine. */
 #define HE2B_LIFECYCLE_ACTIONS(X)                                                                  \
     X(send_create)                                                                                 \
+    X(end_create)                                                                                  \
     X(send_connect)                                                                                \
     X(send_kill)                                                                                   \
     X(send_probe)                                                                                  \
@@ -60,6 +61,8 @@ void he2b_lifecycle_machine_init(struct he2b_lifecycle_machine *machine,
 void he2b_lifecycle_machine_step(struct he2b_lifecycle_machine *machine,
                                  enum he2b_lifecycle_event event);
 
+/* "LIFE_WANT_NEW" for LIFE_WANT_NEW. Static. */
+const char *he2b_lifecycle_event_name(enum he2b_lifecycle_event event);
 const char *he2b_lifecycle_state_name(enum he2b_lifecycle_state_id state);
 
 #endif

@@ -9,6 +9,7 @@
     import "lifecycle_events.h";
 
     action send_create { machine->actions->send_create(machine->user); }
+    action end_create { machine->actions->end_create(machine->user); }
     action send_connect { machine->actions->send_connect(machine->user); }
     action send_kill { machine->actions->send_kill(machine->user); }
     action send_probe { machine->actions->send_probe(machine->user); }
@@ -70,4 +71,16 @@ const char *he2b_lifecycle_state_name(enum he2b_lifecycle_state_id state)
     };
 
     return state < HE2B_LIFECYCLE_STATE_COUNT ? names[state] : "?";
+}
+
+const char *he2b_lifecycle_event_name(enum he2b_lifecycle_event event)
+{
+    switch (event) {
+#define HE2B_X(name)                                                                               \
+    case name:                                                                                     \
+        return #name;
+        HE2B_LIFECYCLE_EVENTS(HE2B_X)
+#undef HE2B_X
+    }
+    return "?";
 }

@@ -12,16 +12,17 @@
         start: (
             LIFE_WANT_NEW  @send_create                 -> Creating |
             LIFE_WANT_OLD  @send_connect                -> Connecting |
-            LIFE_CLOSE     @send_kill                   -> Closing
+            LIFE_CLOSE     @fail_waiters @send_kill     -> Closing
         ) >to(in_detached),
 
         Creating: (
             LIFE_CREATED   @send_probe                  -> Probing |
             LIFE_FAILED    @fail_waiters                -> start |
-            LIFE_CLOSE     @fail_waiters                -> Unwinding
+            LIFE_CLOSE     @end_create @fail_waiters    -> Unwinding
         ) >to(in_creating),
 
-        # to be closed, but a create is on its way: what it makes must not be left behind
+        # to be closed, but a create is on its way: it is not sent again, and what it makes must
+        # not be left behind
         Unwinding: (
             LIFE_CREATED   @send_kill                   -> Closing |
             LIFE_FAILED    @send_kill                   -> Closing
@@ -48,7 +49,7 @@
             LIFE_RENEWED   @note_lease                  -> Ready |
             LIFE_STALE     @cancel_renew @send_connect  -> Connecting |
             LIFE_VANISHED  @cancel_renew @send_connect  -> Replacing |
-            LIFE_CLOSE     @cancel_renew @send_kill     -> Closing
+            LIFE_CLOSE     @cancel_renew @fail_waiters @send_kill -> Closing
         ) >to(in_ready),
 
         # a command found no sandbox: the control plane is asked whether that is so

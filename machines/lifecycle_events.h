@@ -22,4 +22,30 @@ enum he2b_lifecycle_event {
     LIFE_KILLED = 15,   /* the sandbox is gone, was never made, or is left to its lease */
 };
 
+/* The same once more, for who needs names and counts. */
+#define HE2B_LIFECYCLE_EVENTS(X)                                                                   \
+    X(LIFE_WANT_NEW)                                                                               \
+    X(LIFE_WANT_OLD)                                                                               \
+    X(LIFE_WANT)                                                                                   \
+    X(LIFE_STALE)                                                                                  \
+    X(LIFE_RENEW)                                                                                  \
+    X(LIFE_CREATED)                                                                                \
+    X(LIFE_ATTACHED)                                                                               \
+    X(LIFE_CONNECTED)                                                                              \
+    X(LIFE_GONE)                                                                                   \
+    X(LIFE_PROBED)                                                                                 \
+    X(LIFE_FAILED)                                                                                 \
+    X(LIFE_RENEWED)                                                                                \
+    X(LIFE_VANISHED)                                                                               \
+    X(LIFE_CLOSE)                                                                                  \
+    X(LIFE_KILLED)
+
+enum {
+#define HE2B_X(name) +1
+    HE2B_LIFECYCLE_EVENT_COUNT = 0 HE2B_LIFECYCLE_EVENTS(HE2B_X),
+#undef HE2B_X
+};
+_Static_assert((int)HE2B_LIFECYCLE_EVENT_COUNT == (int)LIFE_KILLED,
+               "the list names each event once");
+
 #endif

@@ -10,7 +10,8 @@ RL_FILES = machines/command.rl machines/envelope.rl machines/lifecycle.rl machin
 machines/command.c: machines/command_chart.rl machines/command_events.h
 machines/lifecycle.c: machines/lifecycle_chart.rl machines/lifecycle_events.h
 
-EXTRA_DIST += $(RL_FILES) machines/command_chart.rl machines/lifecycle_chart.rl
+EXTRA_DIST += $(RL_FILES) machines/command_chart.rl machines/lifecycle_chart.rl \
+	machines/README.md machines/diagram.awk
 # Not CLEANFILES: who builds a release without Ragel may run "make clean".
 MAINTAINERCLEANFILES += $(RL_FILES:.rl=.c)
 
@@ -27,3 +28,31 @@ SUFFIXES = .rl
 	$(RAGEL) $(RAGELFLAGS) -I $(srcdir)/machines -o $@.tmp1 $< && \
 	sed -e '/^[ \t]*\/\* #line .*\*\/$$/d' -e 's/[ \t]*$$//' $@.tmp1 > $@.tmp2 && \
 	rm -f $@.tmp1 && mv $@.tmp2 $@
+
+# The pictures of the charts are committed, with the text they are drawn from. That text, not the
+# drawing, is what has to be fresh: Graphviz draws a little differently in each version. The drawing
+# tells by a checksum which text it shows.
+DIAGRAMS = command lifecycle
+DIAGRAM_DOT = $(RAGEL) -V -I $(srcdir)/machines $(srcdir)/machines/$$chart.rl | \
+	$(AWK) -v title=$$chart -f $(srcdir)/machines/diagram.awk \
+		$(srcdir)/machines/$${chart}_events.h -
+EXTRA_DIST += docs/diagrams/command.dot docs/diagrams/command.svg \
+	docs/diagrams/lifecycle.dot docs/diagrams/lifecycle.svg
+
+.PHONY: diagrams diagrams-check
+diagrams:
+	@set -e; for chart in $(DIAGRAMS); do \
+		at=$(srcdir)/docs/diagrams/$$chart; \
+		$(DIAGRAM_DOT) > $$at.dot; \
+		$(DOT) -Tsvg -o $$at.svg $$at.dot; \
+		echo "<!-- drawn from `cksum < $$at.dot` -->" >> $$at.svg; \
+		echo "  DOT     " $$at.svg; \
+	done
+diagrams-check:
+	@set -e; for chart in $(DIAGRAMS); do \
+		at=$(srcdir)/docs/diagrams/$$chart; \
+		$(DIAGRAM_DOT) | cmp - $$at.dot || \
+			{ echo "$$at.dot is not what machines/ says: make diagrams"; exit 1; }; \
+		tail -n 1 $$at.svg | grep -q -F "drawn from `cksum < $$at.dot` " || \
+			{ echo "$$at.svg does not show $$at.dot: make diagrams"; exit 1; }; \
+	done

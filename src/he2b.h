@@ -261,13 +261,14 @@ HE2B_PUBLIC void he2b_session_cancel(he2b_session *session, void *user);
  * sandbox that this session created is killed, tried again while the outcome is not known; one it
  * was given is left as it is. done comes with NULL, or with the failure of the kill, which the
  * server's lease then ends. A second close joins the first.
- * Returns HE2B_OK (done will come), HE2B_ERR_FORK, HE2B_ERR_NOMEM.
+ * Returns HE2B_OK (done will come), HE2B_ERR_CLOSED (being deleted), HE2B_ERR_FORK, HE2B_ERR_NOMEM.
  */
 HE2B_PUBLIC int he2b_session_close(he2b_session *session, he2b_session_fn done, void *user);
 
 /*
- * Frees a session. Without a finished close its commands end with HE2B_ERR_CLOSED (their callbacks
- * are called before this returns) and the sandbox is left to its lease.
+ * Frees a session. Without a finished close its commands, and whoever waits for it, end with
+ * HE2B_ERR_CLOSED (their callbacks are called before this returns), and the sandbox is left to its
+ * lease.
  */
 HE2B_PUBLIC void he2b_session_del(he2b_session *session);
 
@@ -320,8 +321,8 @@ HE2B_PUBLIC const he2b_failure *he2b_result_stdin_failure(const he2b_result *res
 typedef void (*he2b_command_fn)(void *user, const he2b_result *result);
 
 /*
- * Makes a command; nothing starts yet. It must not outlive the session.
- * Returns HE2B_OK, HE2B_ERR_NOMEM.
+ * Makes a command; nothing starts yet. Once its session is deleted it can only be deleted too.
+ * Returns HE2B_OK, HE2B_ERR_CLOSED, HE2B_ERR_SYSTEM, HE2B_ERR_NOMEM.
  */
 HE2B_PUBLIC int he2b_command_new(he2b_command **ret, he2b_session *session);
 

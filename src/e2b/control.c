@@ -33,8 +33,8 @@ struct he2b_control {
     void *user;
     char sandbox_id[HE2B_SANDBOX_ID_MAX];
     char attempt[HE2B_ATTEMPT_MAX];
-    int64_t lease_s;
-    bool v2; /* the server has no v1 route */
+    bool v2;       /* the server has no v1 route */
+    bool unwanted; /* not to be sent again */
     he2b_json *body;
     he2b_http *http;
     he2b_timer *timer;
@@ -44,6 +44,9 @@ struct he2b_control {
     int64_t backoff_ms;
     struct he2b_control_answer answer;
 };
+
+/* A create whose answer is not known: it may exist, and a second one would be nobody's (B-25). */
+static const char create_lost[] = "a sandbox may have been made; its lease ends it";
 
 static const char *const actions[] = {
     [CREATE] = "create sandbox",
@@ -77,6 +80,15 @@ void he2b_control_cancel(he2b_control *control)
         return;
     he2b_http_cancel(control->http);
     control_free(control);
+}
+
+void he2b_control_end(he2b_control *control)
+{
+    if (!control)
+        return;
+    control->unwanted = true;
+    if (!control->http)
+        (void)he2b_timer_arm(control->timer, 0);
 }
 
 static void finish(he2b_control *control)
@@ -165,6 +177,10 @@ static void on_timer(void *arg)
     he2b_control *control = arg;
     int error = HE2B_OK;
 
+    if (control->unwanted) {
+        fail(control, HE2B_ERR_CANCELLED, 0, NULL, "not wanted any more", 19);
+        return;
+    }
     if (!control->settings->api_key) {
         fail(control, HE2B_ERR_KEY, 0,
              "set E2B_API_KEY; a key comes from https://e2b.dev/dashboard", "no API key", 10);
@@ -180,6 +196,8 @@ static bool repeat(he2b_control *control, int64_t asked_ms)
 {
     int64_t wait = asked_ms;
 
+    if (control->unwanted)
+        return false;
     if (wait < 0) {
         unsigned char random = 0;
 
@@ -302,6 +320,13 @@ static void refused(he2b_control *control, const struct he2b_http_result *result
     e2b = he2b_json_parse(&json, body, len) == HE2B_OK &&
           he2b_json_int(he2b_json_get(json, "code"), &code);
     message = he2b_json_string(he2b_json_get(json, "message"), &message_len);
+    if (control->kind == CREATE && (status == 502 || status == 504) && !e2b) {
+        /* A balancer's word: the server behind it may have made one all the same (wire E). */
+        he2b_json_del(json);
+        snprintf(text, sizeof(text), "HTTP %d from a balancer or proxy", status);
+        fail(control, HE2B_ERR_LOST, status, create_lost, text, strlen(text));
+        return;
+    }
     if ((status == 404 || status == 405) && !e2b && !control->v2 && control->kind != KILL) {
         /* not the sandbox or template is unknown, but the route: a server with v2 only (wire H) */
         he2b_json_del(json);
@@ -347,8 +372,7 @@ static void unanswered(he2b_control *control, const struct he2b_http_result *res
     } else if (result->end == HE2B_HTTP_LOST) {
         code = HE2B_ERR_LOST;
         if (control->kind == CREATE)
-            /* It may exist: a second one would be nobody's. Its lease ends it. */
-            hint = "a sandbox may have been made; its lease ends it";
+            hint = create_lost;
         else if (repeat(control, -1))
             return;
     } else if (control->unreachable++ < UNREACHABLE_MAX && repeat(control, -1)) {
@@ -499,7 +523,7 @@ int he2b_control_create(he2b_control **ret, he2b_loop *loop, const struct he2b_s
     if (error)
         return error;
     snprintf(control->attempt, sizeof(control->attempt), "%s", attempt);
-    control->lease_s = lease_s;
+    control->answer.lease_s = lease_s;
     return launch(ret, control, create_body(&control->body, settings, attempt, lease_s));
 }
 
@@ -511,7 +535,7 @@ int he2b_control_connect(he2b_control **ret, he2b_loop *loop, const struct he2b_
 
     if (error)
         return error;
-    control->lease_s = lease_s;
+    control->answer.lease_s = lease_s;
     return launch(ret, control, connect_body(&control->body, lease_s));
 }
 

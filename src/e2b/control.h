@@ -21,6 +21,7 @@ struct he2b_control_answer {
     int status;                    /* 200 or 201 tell whether a connect resumed (wire A.8) */
     struct he2b_endpoint endpoint; /* create, connect: the newest connection data */
     int64_t sent_ms; /* when the answered request was sent: the lease counts from there */
+    int64_t lease_s; /* create, connect: what was asked for */
     struct he2b_failure failure; /* unless ok */
 };
 
@@ -45,6 +46,12 @@ int he2b_control_connect(he2b_control **ret, he2b_loop *loop, const struct he2b_
                          const char *sandbox_id, int64_t lease_s, he2b_control_fn done, void *user);
 int he2b_control_kill(he2b_control **ret, he2b_loop *loop, const struct he2b_settings *settings,
                       const char *sandbox_id, he2b_control_fn done, void *user);
+
+/*
+ * Nobody wants it any more, but what is on its way may be done: it is not sent again, and done
+ * comes with its answer, or soon if nothing is on its way. NULL is fine.
+ */
+void he2b_control_end(he2b_control *control);
 
 /* Drops it; done is not called any more. NULL is fine. */
 void he2b_control_cancel(he2b_control *control);

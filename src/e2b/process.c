@@ -18,6 +18,9 @@ struct he2b_process {
     struct he2b_process_events events;
     void *user;
     struct he2b_buf decoded;
+    he2b_task
+        *fault; /* a message could not be read: the stream ends, since output may be missing */
+    bool faulty;
 };
 
 /* ---- what every request needs ---- */
@@ -169,6 +172,12 @@ static int exit_code(const he2b_json *end)
     return error && error[0] ? 255 : 0;
 }
 
+static void note_fault(struct he2b_process *process)
+{
+    process->faulty = true;
+    he2b_task_schedule(process->fault);
+}
+
 static bool on_output(struct he2b_process *process, const he2b_json *data)
 {
     const he2b_json *bytes = he2b_json_get2(data, "stdout", "stderr");
@@ -183,9 +192,10 @@ static bool on_output(struct he2b_process *process, const he2b_json *data)
     if (!text)
         return true;
     he2b_buf_clear(&process->decoded);
-    if (he2b_buf_add(&process->decoded, text, len) == HE2B_OK &&
-        he2b_base64_decode(process->decoded.data, &got, process->decoded.data, len) == HE2B_OK &&
-        got > 0)
+    if (he2b_buf_add(&process->decoded, text, len) != HE2B_OK ||
+        he2b_base64_decode(process->decoded.data, &got, process->decoded.data, len) != HE2B_OK)
+        note_fault(process);
+    else if (got > 0)
         taken = process->events.data(process->user, process->decoded.data, got);
     return taken;
 }
@@ -199,8 +209,12 @@ static bool on_message(void *user, const char *text, size_t len)
     int64_t pid = 0;
     bool taken = true;
 
-    if (he2b_json_parse(&json, text, len) != HE2B_OK)
+    if (process->faulty)
         return true;
+    if (he2b_json_parse(&json, text, len) != HE2B_OK) {
+        note_fault(process);
+        return true;
+    }
     event = he2b_json_get(json, "event");
     if ((part = he2b_json_get(event, "data")))
         taken = on_output(process, part);
@@ -216,17 +230,46 @@ static bool on_message(void *user, const char *text, size_t len)
 static void process_free(struct he2b_process *process)
 {
     he2b_buf_free(&process->decoded);
+    he2b_task_del(process->fault);
     free(process);
+}
+
+/* What can follow is of no use: as if the connection were lost, with the reason. */
+static void read_fault(struct he2b_rpc_result *result)
+{
+    static const char why[] = "a message of the stream cannot be read; is that an E2B server?";
+
+    memset(result, 0, sizeof(*result));
+    result->code = HE2B_RPC_INTERNAL;
+    result->http.end = HE2B_HTTP_LOST;
+    memcpy(result->message, why, sizeof(why));
+}
+
+static void finish(struct he2b_process *process, const struct he2b_rpc_result *result)
+{
+    void (*done)(void *user, const struct he2b_rpc_result *result) = process->events.done;
+    void *owner = process->user;
+    struct he2b_rpc_result fault;
+
+    if (process->faulty) {
+        read_fault(&fault);
+        result = &fault;
+    }
+    process_free(process);
+    done(owner, result);
+}
+
+static void on_fault(void *arg)
+{
+    struct he2b_process *process = arg;
+
+    he2b_rpc_cancel(process->rpc);
+    finish(process, NULL);
 }
 
 static void on_done(void *user, const struct he2b_rpc_result *result)
 {
-    struct he2b_process *process = user;
-    void (*done)(void *user, const struct he2b_rpc_result *result) = process->events.done;
-    void *owner = process->user;
-
-    process_free(process);
-    done(owner, result);
+    finish(user, result);
 }
 
 int he2b_process_start(he2b_process **ret, const struct he2b_process_target *target,
@@ -244,7 +287,9 @@ int he2b_process_start(he2b_process **ret, const struct he2b_process_target *tar
     process->events = *events;
     process->user = user;
     he2b_buf_init(&process->decoded, HE2B_RPC_MESSAGE_MAX);
-    error = start_message(&message, spec);
+    error = he2b_task_new(&process->fault, target->loop, on_fault, process);
+    if (!error)
+        error = start_message(&message, spec);
     if (!error)
         error = fill(&request, target, "Start", spec->user, message);
     if (!error) {

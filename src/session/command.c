@@ -22,7 +22,7 @@ int he2b_command_new(he2b_command **ret, he2b_session *session)
 {
     he2b_command *command;
     char word[HE2B_ATTEMPT_MAX];
-    int error = he2b_attempt_token(word);
+    int error = session->deleted ? HE2B_ERR_CLOSED : he2b_attempt_token(word);
 
     if (error)
         return error;
@@ -43,8 +43,11 @@ int he2b_command_new(he2b_command **ret, he2b_session *session)
     return HE2B_OK;
 }
 
-static void command_free(he2b_command *command)
+/* Everything that hangs on the session or its loop goes; what its owner may still ask stays. */
+static void leave_session(he2b_command *command)
 {
+    if (!command->session)
+        return;
     he2b_stream_cancel(command);
     he2b_output_close(&command->output);
     he2b_timer_del(command->limit);
@@ -54,13 +57,19 @@ static void command_free(he2b_command *command)
     *command->previous = command->next;
     if (command->next)
         command->next->previous = command->previous;
+    command->session = NULL;
+}
+
+static void command_free(he2b_command *command)
+{
+    leave_session(command);
     free(command->text);
     free(command);
 }
 
 static bool idle(const he2b_command *command)
 {
-    return !command->started || command->machine.state == HE2B_COMMAND_DONE;
+    return !command->session || !command->started || command->machine.state == HE2B_COMMAND_DONE;
 }
 
 void he2b_command_del(he2b_command *command)
@@ -118,7 +127,7 @@ int he2b_command_set_stdin(he2b_command *command, const void *data, size_t lengt
 
 int he2b_command_set_output(he2b_command *command, int fd)
 {
-    if (command->started || command->output.outlet)
+    if (command->started || command->output.outlet || !command->session)
         return HE2B_ERR_STATE;
     return he2b_output_open(&command->output, command->session->loop, fd);
 }
@@ -139,6 +148,8 @@ int he2b_command_start(he2b_command *command, he2b_command_fn done, void *user)
     he2b_session *session = command->session;
     int error;
 
+    if (!session)
+        return HE2B_ERR_CLOSED;
     if (he2b_loop_forked(session->loop))
         return HE2B_ERR_FORK;
     if (command->started || !command->text)
@@ -162,7 +173,7 @@ void he2b_command_kill(he2b_command *command)
 
 const char *he2b_command_state(const he2b_command *command)
 {
-    return he2b_command_state_name(command->machine.state);
+    return he2b_command_state_name(command->session ? command->machine.state : HE2B_COMMAND_DONE);
 }
 
 /* ---- the pump's side ---- */
@@ -173,6 +184,19 @@ void he2b_command_post(he2b_command *command, enum he2b_command_event event)
     he2b_session_wake(command->session);
 }
 
+static void step(he2b_command *command, enum he2b_command_event event)
+{
+    enum he2b_command_state_id before = command->machine.state;
+    unsigned refused = command->machine.refused;
+
+    he2b_command_machine_step(&command->machine, event);
+    he2b_session_log(command->session, HE2B_LOG_DEBUG, "command %.4s: %s, %s, %s", command->word,
+                     he2b_command_state_name(before), he2b_command_event_name(event),
+                     command->machine.refused != refused
+                         ? "refused"
+                         : he2b_command_state_name(command->machine.state));
+}
+
 bool he2b_commands_step(he2b_session *session)
 {
     he2b_command *command;
@@ -181,14 +205,8 @@ bool he2b_commands_step(he2b_session *session)
 
     for (command = session->commands; command; command = command->next) {
         while (he2b_events_take(&command->events, &event)) {
-            enum he2b_command_state_id before = command->machine.state;
-
-            he2b_command_machine_step(&command->machine, (enum he2b_command_event)event);
+            step(command, (enum he2b_command_event)event);
             stepped = true;
-            if (command->machine.state != before)
-                he2b_session_log(session, HE2B_LOG_DEBUG, "command %.4s: %s -> %s", command->word,
-                                 he2b_command_state_name(before),
-                                 he2b_command_state_name(command->machine.state));
         }
     }
     return stepped;
@@ -212,12 +230,13 @@ void he2b_commands_deliver(he2b_session *session)
 
     while (!session->deleted && (command = next_due(session))) {
         he2b_command_fn done = command->done;
+        struct he2b_result result = command->result;
 
         command->report_due = false;
         command->done = NULL;
         /* Anything may happen in here, the deletion of all of this too. */
         if (done)
-            done(command->user, &command->result);
+            done(command->user, &result);
     }
     for (command = session->deleted ? NULL : session->commands; command; command = next) {
         next = command->next;
@@ -252,8 +271,8 @@ void he2b_commands_drop(he2b_session *session)
 {
     while (session->commands) {
         he2b_command *command = session->commands;
-        he2b_command_fn done = command->done;
-        void *user = command->user;
+        he2b_command_fn done = command->started ? command->done : NULL;
+        struct he2b_result result;
 
         if (command->started && !command->reported) {
             command->result.outcome =
@@ -263,27 +282,19 @@ void he2b_commands_drop(he2b_session *session)
             he2b_failure_set(&command->result.failure, NULL, HE2B_ERR_CLOSED, 0, "run command",
                              NULL, "%s", he2b_strerror(HE2B_ERR_CLOSED));
         }
-        if (done && command->started) {
-            struct he2b_result result = command->result;
-
+        command->reported = true;
+        command->report_due = false;
+        command->done = NULL;
+        leave_session(command);
+        result = command->result;
+        if (command->orphan)
             command_free(command);
-            done(user, &result);
-        } else {
-            command_free(command);
-        }
+        else if (done)
+            done(command->user, &result);
     }
 }
 
 /* ---- actions: notes ---- */
-
-static void note_exit(void *user)
-{
-    he2b_command *command = user;
-
-    command->result.outcome = HE2B_ENDED;
-    command->result.exit_code =
-        command->output.marker.found ? command->output.marker.code & 255 : command->end_code;
-}
 
 static void note_failure(he2b_command *command, enum he2b_outcome outcome)
 {
@@ -291,6 +302,22 @@ static void note_failure(he2b_command *command, enum he2b_outcome outcome)
     command->result.exit_code = EXIT_UNKNOWN;
     command->result.failed = true;
     command->result.failure = command->failure;
+}
+
+static void note_exit(void *user)
+{
+    he2b_command *command = user;
+
+    if (command->output.incomplete) {
+        /* Code 0 would say that all of it is there (B-41). */
+        he2b_failure_set(&command->failure, NULL, HE2B_ERR_NOMEM, 0, "run command", NULL, "%s",
+                         "out of memory; its output is incomplete");
+        note_failure(command, HE2B_UNKNOWN);
+        return;
+    }
+    command->result.outcome = HE2B_ENDED;
+    command->result.exit_code =
+        command->output.marker.found ? command->output.marker.code & 255 : command->end_code;
 }
 
 static void note_not_started(void *user)

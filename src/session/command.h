@@ -47,6 +47,7 @@ struct he2b_command {
     struct he2b_output output;
     int64_t pid; /* 0: not told yet */
     bool process_ended;
+    bool end_told; /* the chart has heard of the shell's or the process's end */
     int end_code;
     bool vanished_before;
 

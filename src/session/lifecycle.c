@@ -39,10 +39,10 @@ static void on_created(void *user, const struct he2b_control_answer *answer)
     session->probed = false;
     session->generation++;
     session->deadline_ms = 0;
-    he2b_lease_set(session, answer->sent_ms, session->lease_s);
+    he2b_lease_set(session, answer->sent_ms, answer->lease_s);
     he2b_session_log(session, HE2B_LOG_INFO, "sandbox %s created from template %s, lease %lld s",
                      session->endpoint.sandbox_id, session->settings.template_id,
-                     (long long)session->lease_s);
+                     (long long)answer->lease_s);
     he2b_session_post(session, LIFE_CREATED);
 }
 
@@ -57,6 +57,13 @@ static void send_create(void *user)
                                     session->lease_s, on_created, session);
     if (error)
         fail_code(session, "create sandbox", error);
+}
+
+static void end_create(void *user)
+{
+    he2b_session *session = user;
+
+    he2b_control_end(session->call);
 }
 
 static void forget_sandbox(void *user)
@@ -93,7 +100,7 @@ static void on_connected(void *user, const struct he2b_control_answer *answer)
         session->endpoint = answer->endpoint;
         if (!same_boot)
             session->deadline_ms = 0;
-        he2b_lease_set(session, answer->sent_ms, session->lease_s);
+        he2b_lease_set(session, answer->sent_ms, answer->lease_s);
         if (!session->generation)
             session->generation = 1;
         he2b_session_post(session, same_boot && session->probed ? LIFE_ATTACHED : LIFE_CONNECTED);
@@ -131,7 +138,7 @@ static void on_renewed(void *user, const struct he2b_control_answer *answer)
     session->renew = NULL;
     if (answer->ok) {
         session->endpoint = answer->endpoint;
-        he2b_lease_set(session, answer->sent_ms, session->lease_s);
+        he2b_lease_set(session, answer->sent_ms, answer->lease_s);
     } else {
         he2b_session_log(session, HE2B_LOG_WARNING, "the lease could not be extended: %s",
                          answer->failure.text);

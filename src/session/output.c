@@ -9,6 +9,7 @@ void he2b_output_init(struct he2b_output *output, const char *word, void (*drain
     /* One message of the stream, and a marker that was held back. */
     he2b_buf_init(&output->held, HE2B_RPC_MESSAGE_MAX + HE2B_MARKER_MAX);
     output->outlet = NULL;
+    output->incomplete = false;
     output->drained = drained;
     output->user = user;
 }
@@ -37,10 +38,10 @@ static void pass(void *user, const char *data, size_t len)
         return;
     if (output->held.len == 0)
         n = he2b_outlet_write(output->outlet, data, len);
-    /* Out of memory here would lose output without a word: the pipe is closed instead, and the
-     * command's reader sees its end early. */
-    if (n < len && he2b_buf_add(&output->held, data + n, len - n) != HE2B_OK)
+    if (n < len && he2b_buf_add(&output->held, data + n, len - n) != HE2B_OK) {
+        output->incomplete = true;
         he2b_output_close(output);
+    }
 }
 
 bool he2b_output_add(struct he2b_output *output, const char *data, size_t len)

@@ -13,6 +13,7 @@ struct he2b_output {
     struct he2b_marker marker;
     he2b_outlet *outlet; /* NULL: thrown away */
     struct he2b_buf held;
+    bool incomplete; /* some of it was lost for want of memory */
     /* all that was held is out: the stream may go on, what waited for it may happen */
     void (*drained)(void *user);
     void *user;

@@ -60,15 +60,17 @@ void he2b_session_post(he2b_session *session, enum he2b_lifecycle_event event)
 static bool step_session(he2b_session *session)
 {
     enum he2b_lifecycle_state_id before = session->machine.state;
+    unsigned refused = session->machine.refused;
     int event;
 
     if (!he2b_events_take(&session->events, &event))
         return false;
     he2b_lifecycle_machine_step(&session->machine, (enum he2b_lifecycle_event)event);
-    if (session->machine.state != before)
-        he2b_session_log(session, HE2B_LOG_DEBUG, "session: %s -> %s",
-                         he2b_lifecycle_state_name(before),
-                         he2b_lifecycle_state_name(session->machine.state));
+    he2b_session_log(
+        session, HE2B_LOG_DEBUG, "session: %s, %s, %s", he2b_lifecycle_state_name(before),
+        he2b_lifecycle_event_name((enum he2b_lifecycle_event)event),
+        session->machine.refused != refused ? "refused"
+                                            : he2b_lifecycle_state_name(session->machine.state));
     return true;
 }
 
@@ -84,11 +86,27 @@ static int64_t longest_need(const he2b_session *session)
     return need;
 }
 
+/* Nothing is begun any more for who still waits: closing creates nothing (B-90). */
+static void close_now(he2b_session *session)
+{
+    if (session->close_sent)
+        return;
+    session->close_sent = true;
+    he2b_failure_set(&session->failure, NULL, HE2B_ERR_CLOSED, 0, "use session", NULL, "%s",
+                     he2b_strerror(HE2B_ERR_CLOSED));
+    he2b_session_post(session, LIFE_CLOSE);
+}
+
 /* What somebody who waits, or the wish to close, makes of a session that is at rest. */
 static void consider(he2b_session *session)
 {
     bool detached = session->machine.state == HE2B_LIFECYCLE_DETACHED;
     bool ready = session->machine.state == HE2B_LIFECYCLE_READY;
+
+    if (session->closing && !he2b_commands_live(session)) {
+        close_now(session);
+        return;
+    }
 
     if (session->waiters && detached) {
         session->lease_s = he2b_lease_ask(session, longest_need(session));
@@ -105,12 +123,6 @@ static void consider(he2b_session *session)
             if (lease == HE2B_LEASE_BESIDE && he2b_lease_may_renew(session))
                 he2b_session_post(session, LIFE_RENEW);
         }
-    }
-    if (session->closing && !session->close_sent && !he2b_commands_live(session)) {
-        session->close_sent = true;
-        he2b_failure_set(&session->failure, NULL, HE2B_ERR_CLOSED, 0, "use session", NULL, "%s",
-                         he2b_strerror(HE2B_ERR_CLOSED));
-        he2b_session_post(session, LIFE_CLOSE);
     }
 }
 
@@ -201,12 +213,36 @@ static void session_free(he2b_session *session)
     free(session);
 }
 
+/* Tells them that there is nothing to wait for any more. */
+static void drop_waiters(he2b_session *session, struct he2b_waiter **list)
+{
+    struct he2b_failure failure;
+
+    he2b_failure_set(&failure, NULL, HE2B_ERR_CLOSED, 0, "use session", NULL, "%s",
+                     he2b_strerror(HE2B_ERR_CLOSED));
+    while (*list) {
+        struct he2b_waiter *waiter = *list;
+
+        *list = waiter->next;
+        if (list != &session->due)
+            waiter->fn(waiter->user, &failure);
+        else
+            waiter->fn(waiter->user, waiter->failed ? &waiter->failure : NULL);
+        free(waiter);
+    }
+}
+
 void he2b_session_del(he2b_session *session)
 {
     if (!session || session->deleted)
         return;
-    he2b_commands_drop(session);
+    /* What is called from here on finds a session that is closed. */
     session->deleted = true;
+    session->closing = true;
+    he2b_commands_drop(session);
+    drop_waiters(session, &session->waiters);
+    drop_waiters(session, &session->closers);
+    drop_waiters(session, &session->due);
     if (!session->pumping)
         session_free(session);
 }
@@ -314,6 +350,8 @@ int he2b_session_close(he2b_session *session, he2b_session_fn done, void *user)
 
     if (he2b_loop_forked(session->loop))
         return HE2B_ERR_FORK;
+    if (session->deleted)
+        return HE2B_ERR_CLOSED;
     if (session->machine.state == HE2B_LIFECYCLE_CLOSED)
         error = add_waiter(&session->due, done, user, 0);
     else

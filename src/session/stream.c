@@ -63,10 +63,10 @@ static void settle(he2b_command *command)
 {
     if (!he2b_output_drained(&command->output))
         return;
-    if (command->output.marker.found)
-        he2b_command_post(command, CMD_MARKER);
-    else if (command->process_ended)
-        he2b_command_post(command, CMD_ENDED);
+    if (!command->end_told && (command->output.marker.found || command->process_ended)) {
+        command->end_told = true;
+        he2b_command_post(command, command->output.marker.found ? CMD_MARKER : CMD_ENDED);
+    }
     if (command->stream_over)
         settle_stream(command);
 }

@@ -7,7 +7,8 @@ CORE_TESTS = \
 	tests/unit/core/test_secrets \
 	tests/unit/core/test_settings \
 	tests/unit/core/test_text \
-	tests/unit/machines/test_envelope
+	tests/unit/machines/test_envelope \
+	tests/unit/machines/test_marker
 check_PROGRAMS += $(CORE_TESTS)
 TESTS += $(CORE_TESTS)
 EXTRA_DIST += tests/unit/unit.h
@@ -21,3 +22,4 @@ tests_unit_core_test_secrets_LDADD = $(CORE_TEST_LIBS)
 tests_unit_core_test_settings_LDADD = $(CORE_TEST_LIBS)
 tests_unit_core_test_text_LDADD = $(CORE_TEST_LIBS)
 tests_unit_machines_test_envelope_LDADD = machines/libmachines.la $(CMOCKA_LIBS)
+tests_unit_machines_test_marker_LDADD = machines/libmachines.la $(CMOCKA_LIBS)
