@@ -15,6 +15,8 @@ src_local_liblaunch_la_SOURCES = \
 	src/local/launch_memory.c src/local/launch_memory.h \
 	src/local/launch_plain.c src/local/launch_plain.h \
 	src/local/launch_programs.c src/local/launch_programs.h \
+	src/local/launch_slirp.c src/local/launch_slirp.h \
+	src/local/launch_tail.c src/local/launch_tail.h \
 	src/local/link.h
 src_local_liblaunch_la_CPPFLAGS = $(AM_CPPFLAGS) -DHE2B_PKGLIBEXECDIR='"$(pkglibexecdir)"'
 src_local_liblaunch_la_LIBADD = $(EVENT_LIBS)

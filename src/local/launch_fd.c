@@ -25,6 +25,23 @@ int launch_fd_raise(int *fd)
     return 0;
 }
 
+int launch_fd_pipe(int *ret_read, int *ret_write)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -1;
+    if (launch_fd_raise(&ends[0]) < 0 || launch_fd_raise(&ends[1]) < 0) {
+        int error = errno;
+        close(ends[0]);
+        close(ends[1]);
+        errno = error;
+        return -1;
+    }
+    *ret_read = ends[0];
+    *ret_write = ends[1];
+    return 0;
+}
+
 static int null_standard(void)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -26,6 +26,9 @@ int launch_fd_raise(int *fd);
  */
 int launch_fd_keep_only(const int *keep, size_t n);
 
+/* pipe(2), both ends LAUNCH_FD_LOWEST or above, close-on-exec. Returns 0, or -1 with errno. */
+int launch_fd_pipe(int *ret_read, int *ret_write);
+
 /* A new descriptor of a file in memory that holds data, at its start, close-on-exec; or -1, errno.
  */
 int launch_fd_of_data(const void *data, size_t size);

@@ -5,6 +5,8 @@
 #include "local/launch_fd.h"
 #include "local/launch_plain.h"
 #include "local/launch_programs.h"
+#include "local/launch_slirp.h"
+#include "local/launch_tail.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,12 +24,9 @@
 #include <unistd.h>
 
 enum {
-    /* the last line that bwrap or a part of the sandbox said; earlier ones are dropped */
-    TAIL_MAX = 384,
     /* bwrap's --info-fd: one JSON object with a few numbers */
     INFO_MAX = 1024,
-    /* a killed pid namespace is gone in milliseconds; a hung file system must not hang the keeper
-     */
+    /* a killed pid namespace is gone in milliseconds; a hung file system must not hang us */
     GONE_MS = 10000,
 };
 
@@ -42,19 +41,16 @@ struct keeper {
 
     /* bwrap, or the daemon itself without isolation */
     struct launch_child box;
-    struct launch_child slirp;
+    struct launch_slirp slirp;
     /* pid 1 inside: when this one is gone, the kernel has killed and collected all others */
     int first_pidfd;
-    /* the other sides of these are with the children */
-    int stderr_fd;
-    /* kept until slirp4netns has it as well */
+    /* the other end of tail's pipe, kept until slirp4netns has it as well */
     int stderr_other_fd;
+    /* the other sides of these are with the box */
     int sync_fd;
     int info_fd;
-    int slirp_exit_fd;
 
-    char tail[TAIL_MAX];
-    size_t tail_len;
+    struct launch_tail tail;
     struct timespec deadline;
     bool told_to_end;
     char why[LAUNCH_KEEPER_WHY_MAX];
@@ -88,48 +84,6 @@ static void set_deadline(struct keeper *keeper, int ms)
     keeper->deadline.tv_sec += ms / 1000;
 }
 
-/* Keeps the last line that has something in it. Never stops reading: a full pipe would block. */
-static void read_stderr(struct keeper *keeper)
-{
-    char bytes[4096];
-    ssize_t n = read(keeper->stderr_fd, bytes, sizeof bytes);
-    if (n < 0 && (errno == EINTR || errno == EAGAIN))
-        return;
-    if (n <= 0) {
-        launch_fd_close(&keeper->stderr_fd);
-        return;
-    }
-    for (ssize_t i = 0; i < n; i++) {
-        bool at_end = keeper->tail_len > 0 && keeper->tail[keeper->tail_len - 1] == '\n';
-        if (at_end && bytes[i] != '\n')
-            keeper->tail_len = 0;
-        if (keeper->tail_len < TAIL_MAX - 1 && (bytes[i] != '\n' || !at_end))
-            keeper->tail[keeper->tail_len++] = bytes[i];
-        else if (bytes[i] == '\n' && keeper->tail_len > 0)
-            keeper->tail[keeper->tail_len - 1] = '\n';
-    }
-}
-
-static void drain_stderr(struct keeper *keeper)
-{
-    while (keeper->stderr_fd >= 0) {
-        struct pollfd ready = {.fd = keeper->stderr_fd, .events = POLLIN};
-        if (poll(&ready, 1, 0) <= 0)
-            return;
-        read_stderr(keeper);
-    }
-}
-
-/* The tail as a C string without its line end; escaping is done by who shows it. */
-static const char *tail_text(struct keeper *keeper)
-{
-    size_t len = keeper->tail_len;
-    while (len > 0 && keeper->tail[len - 1] == '\n')
-        len--;
-    keeper->tail[len] = '\0';
-    return keeper->tail;
-}
-
 static int hear_plane(struct keeper *keeper)
 {
     keeper->told_to_end = true;
@@ -149,7 +103,7 @@ static int await(struct keeper *keeper, int fd, const struct launch_child *child
             {.fd = fd, .events = POLLIN},
             {.fd = child->pidfd, .events = POLLIN},
             {.fd = keeper->plane_fd, .events = POLLIN},
-            {.fd = keeper->stderr_fd, .events = POLLIN},
+            {.fd = keeper->tail.fd, .events = POLLIN},
         };
         int n = poll(fds, 4, timed ? remaining_ms(keeper) : -1);
         if (n < 0 && errno != EINTR) {
@@ -160,12 +114,12 @@ static int await(struct keeper *keeper, int fd, const struct launch_child *child
             continue;
         if (n == 0) {
             set_why(keeper, "the sandbox did not start within %d seconds%s%s",
-                    LAUNCH_KEEPER_START_MS / 1000, keeper->tail_len > 0 ? ": " : "",
-                    tail_text(keeper));
+                    LAUNCH_KEEPER_START_MS / 1000, keeper->tail.len > 0 ? ": " : "",
+                    launch_tail_text(&keeper->tail));
             return -1;
         }
         if (fds[3].revents != 0)
-            read_stderr(keeper);
+            launch_tail_read(&keeper->tail);
         if (fds[2].revents != 0)
             return hear_plane(keeper);
         if (fds[0].revents != 0)
@@ -173,18 +127,6 @@ static int await(struct keeper *keeper, int fd, const struct launch_child *child
         if (fds[1].revents != 0)
             return fd < 0 ? 0 : -1;
     }
-}
-
-static int make_pipe(int *ret_read, int *ret_write)
-{
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return -1;
-    if (launch_fd_raise(&ends[0]) < 0 || launch_fd_raise(&ends[1]) < 0)
-        return -1;
-    *ret_read = ends[0];
-    *ret_write = ends[1];
-    return 0;
 }
 
 /* What the sandbox's side of each pair is while the child is being made. */
@@ -196,8 +138,8 @@ struct other_ends {
 static int make_ends(struct keeper *keeper, struct other_ends *other)
 {
     int pair[2];
-    if (make_pipe(&keeper->stderr_fd, &keeper->stderr_other_fd) < 0 ||
-        make_pipe(&keeper->info_fd, &other->info_fd) < 0 ||
+    if (launch_fd_pipe(&keeper->tail.fd, &keeper->stderr_other_fd) < 0 ||
+        launch_fd_pipe(&keeper->info_fd, &other->info_fd) < 0 ||
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
         launch_fd_raise(&pair[0]) < 0 || launch_fd_raise(&pair[1]) < 0) {
         set_why(keeper, "descriptors for the sandbox cannot be made: %s", strerror(errno));
@@ -348,70 +290,24 @@ static int await_first(struct keeper *keeper)
     return read(keeper->sync_fd, &byte, 1) == 1 ? 0 : -1;
 }
 
-static _Noreturn void become_slirp(const char *program, pid_t first, int ready, int end)
-{
-    char pid[16];
-    char ready_text[16];
-    char end_text[16];
-    snprintf(pid, sizeof pid, "%d", (int)first);
-    snprintf(ready_text, sizeof ready_text, "%d", ready);
-    snprintf(end_text, sizeof end_text, "%d", end);
-    const char *argv[] = {
-        "slirp4netns",
-        "--configure",
-        "--mtu=65520",
-        "--disable-host-loopback",
-        "--enable-sandbox",
-        "--enable-seccomp",
-        "-r",
-        ready_text,
-        "-e",
-        end_text,
-        pid,
-        "tap0",
-        NULL,
-    };
-    char *none[] = {NULL};
-    if (fcntl(ready, F_SETFD, 0) == 0 && fcntl(end, F_SETFD, 0) == 0)
-        execve(program, (char *const *)(const void *)argv, none);
-    dprintf(STDERR_FILENO, "slirp4netns cannot be run: %s\n", strerror(errno));
-    _exit(127);
-}
-
 static int start_slirp(struct keeper *keeper, pid_t first)
 {
-    char program[PATH_MAX];
-    int ready = -1;
-    int ready_other = -1;
-    int exit_other = -1;
-    if (launch_programs_find(program, "slirp4netns") < 0) {
-        set_why(keeper, "slirp4netns is not installed");
+    char byte;
+    if (launch_slirp_start(&keeper->slirp, first, keeper->stderr_other_fd) < 0) {
+        set_why(keeper, "slirp4netns cannot be started: %s", strerror(errno));
         return -1;
     }
-    if (make_pipe(&ready, &ready_other) < 0 || make_pipe(&exit_other, &keeper->slirp_exit_fd) < 0) {
-        set_why(keeper, "descriptors for the network cannot be made: %s", strerror(errno));
+    if (await(keeper, keeper->slirp.ready_fd, &keeper->slirp.child, true) < 0 ||
+        read(keeper->slirp.ready_fd, &byte, 1) != 1) {
+        launch_tail_drain(&keeper->tail);
+        set_why(keeper, "slirp4netns could not connect the sandbox: %s",
+                launch_tail_text(&keeper->tail));
         return -1;
     }
-    int forked = launch_child_fork(&keeper->slirp);
-    if (forked == 0) {
-        if (dup2(keeper->stderr_other_fd, 1) < 0 || dup2(keeper->stderr_other_fd, 2) < 0)
-            _exit(127);
-        become_slirp(program, first, ready_other, exit_other);
-    }
-    close(ready_other);
-    close(exit_other);
-    char byte = 0;
-    if (forked < 0 || await(keeper, ready, &keeper->slirp, true) < 0 ||
-        read(ready, &byte, 1) != 1) {
-        drain_stderr(keeper);
-        set_why(keeper, "slirp4netns could not connect the sandbox: %s", tail_text(keeper));
-        close(ready);
-        return -1;
-    }
-    close(ready);
+    launch_fd_close(&keeper->slirp.ready_fd);
     /* what it said about its success is nobody's reason */
-    drain_stderr(keeper);
-    keeper->tail_len = 0;
+    launch_tail_drain(&keeper->tail);
+    keeper->tail.len = 0;
     return 0;
 }
 
@@ -440,7 +336,7 @@ static int start_box(struct keeper *keeper)
 /* No namespaces: launch_plain.h. */
 static int start_plain(struct keeper *keeper)
 {
-    if (make_pipe(&keeper->stderr_fd, &keeper->stderr_other_fd) < 0 ||
+    if (launch_fd_pipe(&keeper->tail.fd, &keeper->stderr_other_fd) < 0 ||
         prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) {
         set_why(keeper, "the sandbox cannot be prepared: %s", strerror(errno));
         return -1;
@@ -483,11 +379,11 @@ static _Noreturn void finish(struct keeper *keeper)
     int status = launch_child_wait(&keeper->box);
     if (keeper->sandbox.without_isolation)
         launch_plain_kill_rest();
-    launch_child_kill(&keeper->slirp);
-    launch_child_wait(&keeper->slirp);
-    drain_stderr(keeper);
+    launch_child_kill(&keeper->slirp.child);
+    launch_child_wait(&keeper->slirp.child);
+    launch_tail_drain(&keeper->tail);
 
-    const char *said = tail_text(keeper);
+    const char *said = launch_tail_text(&keeper->tail);
     const char *colon = said[0] == '\0' ? "" : ": ";
     if (by_itself && WIFSIGNALED(status))
         set_why(keeper, "the sandbox was ended by signal %d%s%s", WTERMSIG(status), colon, said);
@@ -522,13 +418,12 @@ _Noreturn void launch_keeper(const struct launch_keeper_spec *spec)
         .init_fd = -1,
         .daemon_fd = -1,
         .box = LAUNCH_CHILD_NONE,
-        .slirp = LAUNCH_CHILD_NONE,
+        .slirp = LAUNCH_SLIRP_NONE,
+        .tail = {.fd = -1},
         .first_pidfd = -1,
-        .stderr_fd = -1,
         .stderr_other_fd = -1,
         .sync_fd = -1,
         .info_fd = -1,
-        .slirp_exit_fd = -1,
     };
     /* a key pressed in the plane's terminal is the plane's to answer; and no terminal for the rest
      */

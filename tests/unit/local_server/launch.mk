@@ -2,7 +2,8 @@
 LAUNCH_TESTS = \
 	tests/unit/local_server/test_launch \
 	tests/unit/local_server/test_launch_folder \
-	tests/unit/local_server/test_launch_isolation
+	tests/unit/local_server/test_launch_isolation \
+	tests/unit/local_server/test_launch_network
 check_PROGRAMS += $(LAUNCH_TESTS) tests/unit/local_server/launch_probe
 TESTS += $(LAUNCH_TESTS)
 
@@ -21,3 +22,6 @@ tests_unit_local_server_test_launch_folder_LDADD = $(LAUNCH_TEST_LIBS)
 tests_unit_local_server_test_launch_isolation_SOURCES = \
 	tests/unit/local_server/test_launch_isolation.c $(LAUNCH_BOX)
 tests_unit_local_server_test_launch_isolation_LDADD = $(LAUNCH_TEST_LIBS)
+tests_unit_local_server_test_launch_network_SOURCES = \
+	tests/unit/local_server/test_launch_network.c $(LAUNCH_BOX)
+tests_unit_local_server_test_launch_network_LDADD = $(LAUNCH_TEST_LIBS)

@@ -46,11 +46,45 @@ void box_skip(const char *why)
     skip();
 }
 
+int box_setup(void **state)
+{
+    static struct box box;
+    *state = NULL;
+    if (!box_abilities()->isolation)
+        return 0;
+    box_open(&box);
+    *state = &box;
+    return 0;
+}
+
+int box_teardown(void **state)
+{
+    if (*state != NULL)
+        box_close(*state);
+    return 0;
+}
+
+struct box *box_need(void **state)
+{
+    if (*state == NULL)
+        box_skip(box_abilities()->isolation_why);
+    return *state;
+}
+
+struct box *box_need_started(void **state)
+{
+    struct box *box = box_need(state);
+    box_start(box, &(struct launch_spec){.internet = false});
+    return box;
+}
+
 void box_open(struct box *box)
 {
     *box = (struct box){.control_fd = -1, .name = "box"};
     (void)box_abilities();
-    snprintf(box->parent, sizeof box->parent, "/tmp/he2b-launch-XXXXXX");
+    const char *folder = getenv("TMPDIR");
+    bool fits = folder != NULL && folder[0] == '/' && strlen(folder) < 32;
+    snprintf(box->parent, sizeof box->parent, "%s/he2b-launch-XXXXXX", fits ? folder : "/tmp");
     assert_non_null(mkdtemp(box->parent));
     box->parent_fd = open(box->parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
     assert_true(box->parent_fd >= 0);
@@ -180,4 +214,26 @@ void box_stop(struct box *box)
     }
     launch_del(box->launch);
     box->launch = NULL;
+}
+
+void box_attack(struct box *box, const char *name_and_argument)
+{
+    static const unsigned users[] = {0, 1000};
+    for (size_t i = 0; i < 2; i++) {
+        char request[160];
+        if (users[i] == 0 && !box_abilities()->many_ids)
+            continue;
+        snprintf(request, sizeof request, "%u!%s", users[i], name_and_argument);
+        int status = box_ask(box, request);
+        if (status != 0)
+            fail_msg("%s as uid %u: status %d: %s", name_and_argument, users[i], status, box->text);
+    }
+}
+
+void box_attack_works(struct box *box, const char *name_and_argument)
+{
+    char request[160];
+    snprintf(request, sizeof request, "1000!%s", name_and_argument);
+    if (box_ask(box, request) != 1)
+        fail_msg("%s should work without protection, but: %s", name_and_argument, box->text);
 }

@@ -36,6 +36,15 @@ const struct launch_abilities *box_abilities(void);
 /* Skips the running test, with a printed reason. */
 void box_skip(const char *why);
 
+/* cmocka's setup and teardown: *state is an open box, or NULL where nothing can be isolated. */
+int box_setup(void **state);
+int box_teardown(void **state);
+#define IN_BOX(name) cmocka_unit_test_setup_teardown(name, box_setup, box_teardown)
+
+/* The box of box_setup(), or the test is skipped; the second is started, without a network. */
+struct box *box_need(void **state);
+struct box *box_need_started(void **state);
+
 /* A state folder and an empty sandbox folder in it; box_close() deletes both. */
 void box_open(struct box *box);
 void box_close(struct box *box);
@@ -51,6 +60,10 @@ void box_stop(struct box *box);
 
 /* Sends a request as launch_probe.c describes; the text is in box->text. Returns the status. */
 int box_ask(struct box *box, const char *request);
+/* Makes an attack (launch_attack.h) as each user that there is; fails if it is not fended off. */
+void box_attack(struct box *box, const char *name_and_argument);
+/* The control: the same attack where it must work. */
+void box_attack_works(struct box *box, const char *name_and_argument);
 /* Sends what has no answer. */
 void box_tell(struct box *box, const char *request);
 /* Waits for one packet. */

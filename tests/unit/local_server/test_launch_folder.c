@@ -10,36 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int setup(void **state)
-{
-    static struct box box;
-    *state = NULL;
-    if (!box_abilities()->isolation)
-        return 0;
-    box_open(&box);
-    *state = &box;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    if (*state != NULL)
-        box_close(*state);
-    return 0;
-}
-
-static struct box *need_box(void **state)
-{
-    if (*state == NULL)
-        box_skip(box_abilities()->isolation_why);
-    return *state;
-}
-
 static const struct launch_spec no_network = {.internet = false};
 
 static void folder_belongs_to_the_base_id(void **state)
 {
-    struct box *box = need_box(state);
+    struct box *box = box_need(state);
     struct stat st;
     uid_t expected = box_abilities()->many_ids ? launch_base_id() : geteuid();
     assert_int_equal(fstatat(box->parent_fd, box->name, &st, AT_SYMLINK_NOFOLLOW), 0);
@@ -53,7 +28,7 @@ static void folder_belongs_to_the_base_id(void **state)
 
 static void ownership_survives_a_restart(void **state)
 {
-    struct box *box = need_box(state);
+    struct box *box = box_need(state);
     if (!box_abilities()->many_ids)
         box_skip(box_abilities()->many_ids_why);
     box_start(box, &no_network);
@@ -72,7 +47,7 @@ static void ownership_survives_a_restart(void **state)
 
 static void there_already_is_an_error_and_harms_nothing(void **state)
 {
-    struct box *box = need_box(state);
+    struct box *box = box_need(state);
     char why[512] = "";
     box_start(box, &no_network);
     assert_int_equal(box_ask(box, "1000:echo kept >kept"), 0);
@@ -84,7 +59,7 @@ static void there_already_is_an_error_and_harms_nothing(void **state)
 
 static void missing_folder_is_deleted_already(void **state)
 {
-    struct box *box = need_box(state);
+    struct box *box = box_need(state);
     char why[512] = "";
     assert_int_equal(launch_delete_folder(box->parent_fd, "nothing", why, sizeof why), 0);
     assert_string_equal(why, "");
@@ -93,7 +68,7 @@ static void missing_folder_is_deleted_already(void **state)
 /* Everything that makes "rm -rf" stumble; teardown's rmdir of the parent shows that all is gone. */
 static void delete_leaves_nothing(void **state)
 {
-    struct box *box = need_box(state);
+    struct box *box = box_need(state);
     char canary[96];
     char script[1024];
     snprintf(canary, sizeof canary, "%s/canary", box->parent);
@@ -135,7 +110,7 @@ static void delete_leaves_nothing(void **state)
 
 static void a_link_in_place_of_the_folder_is_refused(void **state)
 {
-    struct box *box = need_box(state);
+    struct box *box = box_need(state);
     char why[512] = "";
     assert_int_equal(symlinkat(box->name, box->parent_fd, "link"), 0);
     assert_int_equal(launch_delete_folder(box->parent_fd, "link", why, sizeof why), -1);
@@ -145,7 +120,6 @@ static void a_link_in_place_of_the_folder_is_refused(void **state)
 
 int main(void)
 {
-#define IN_BOX(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         IN_BOX(folder_belongs_to_the_base_id),
         IN_BOX(ownership_survives_a_restart),
