@@ -134,7 +134,8 @@ static void look_at_isolation(struct launch_abilities *ret)
     }
     if (!ret->isolation)
         snprintf(ret->isolation_why, sizeof ret->isolation_why,
-                 "a sandbox cannot be isolated from this machine: %s; %s", why, isolation_hint());
+                 "nothing can be isolated from this machine (%s), so no sandbox is started; %s",
+                 why, isolation_hint());
 }
 
 static void look_at_internet(struct launch_abilities *ret)
