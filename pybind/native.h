@@ -74,7 +74,8 @@ struct native_event *native_event_ref(struct native_event *event);
 void native_event_unref(struct native_event *event);
 void native_event_finish(struct native_event *event, const he2b_failure *failure);
 /*
- * Waits up to ms with the GIL released, then lets signals in. 1 done, 0 not yet, -1 exception.
+ * Waits up to ms with the GIL released, in slices that let signals in. 1 done, 0 not yet, -1
+ * exception.
  */
 int native_event_wait(struct native_event *event, long ms);
 

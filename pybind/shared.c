@@ -121,10 +121,19 @@ static bool wait_done(struct native_event *event, long ms)
 
 int native_event_wait(struct native_event *event, long ms)
 {
-    bool done;
+    enum {
+        /* How long a signal may wait to be heard. */
+        SLICE_MS = 100,
+    };
+    bool done = false;
 
-    Py_BEGIN_ALLOW_THREADS done = wait_done(event, ms < 0 ? 0 : ms);
-    Py_END_ALLOW_THREADS if (PyErr_CheckSignals() != 0) return -1;
+    do {
+        long slice = ms < SLICE_MS ? ms : SLICE_MS;
+
+        Py_BEGIN_ALLOW_THREADS done = wait_done(event, slice < 0 ? 0 : slice);
+        Py_END_ALLOW_THREADS if (PyErr_CheckSignals() != 0) return -1;
+        ms -= slice;
+    } while (!done && ms > 0);
     return done ? 1 : 0;
 }
 
