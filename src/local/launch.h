@@ -19,7 +19,7 @@ struct event_base;
  * /etc but what launch_etc.h names.
  *
  * Single-id mode: the daemon is uid 1000, which is the only id there is; setresuid(0) fails with
- * EINVAL or EPERM, so every command runs as "user".
+ * EINVAL or EPERM, so commands run as "user" only and the daemon refuses every other name.
  *
  * Without isolation: the daemon is a plain child with the caller's ids, its working directory is
  * the folder's home/user, and its environment holds PATH, HOME (that directory) and

@@ -115,10 +115,9 @@ static void find_privileged(struct launch_ids *ids)
         ids->many = true;
         return;
     }
-    launch_ids_single(
-        ids, "there are no 65536 spare ids in this container's user namespace, so a "
-             "sandbox has one user only and \"root\" inside is \"user\"; give the container "
-             "more ids to have both");
+    launch_ids_single(ids, "there are no 65536 spare ids in this container's user namespace, so "
+                           "commands run as \"user\" only, never as root; give the container "
+                           "more ids to have both");
 }
 
 static void find_user(struct launch_ids *ids)
@@ -132,10 +131,9 @@ static void find_user(struct launch_ids *ids)
         snprintf(shown, sizeof shown, "%s", name);
     if (launch_programs_find(ids->newuidmap, "newuidmap") < 0 ||
         launch_programs_find(ids->newgidmap, "newgidmap") < 0) {
-        launch_ids_single(ids,
-                          "newuidmap and newgidmap are not installed, so a sandbox has one user "
-                          "only and \"root\" inside is \"user\"; install the package uidmap "
-                          "(shadow-utils on Fedora) to have both");
+        launch_ids_single(ids, "newuidmap and newgidmap are not installed, so commands run as "
+                               "\"user\" only, never as root; install the package uidmap "
+                               "(shadow-utils on Fedora) to have both");
         return;
     }
     if (find_sub("/etc/subuid", name, &ids->uid_base) &&
@@ -144,8 +142,8 @@ static void find_user(struct launch_ids *ids)
         return;
     }
     snprintf(ids->why, sizeof ids->why,
-             "/etc/subuid and /etc/subgid give no 65536 ids to %s, so a sandbox has one user only "
-             "and \"root\" inside is \"user\"; to have both: sudo usermod --add-subuids "
+             "/etc/subuid and /etc/subgid give no 65536 ids to %s, so commands run as \"user\" "
+             "only, never as root; to have both: sudo usermod --add-subuids "
              "600000-665535 --add-subgids 600000-665535 %s",
              shown, shown);
     launch_ids_single(ids, ids->why);

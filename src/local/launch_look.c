@@ -121,11 +121,10 @@ static void look_at_isolation(struct launch_abilities *ret)
     if (!ret->isolation && ids->many && !ids->privileged) {
         /* perhaps it is only the many ids */
         char many_why[sizeof why + 160];
-        snprintf(
-            many_why, sizeof many_why,
-            "65536 ids cannot be used (%s), so a sandbox has one user only and \"root\" inside "
-            "is \"user\"; see /etc/subuid, /etc/subgid",
-            why);
+        snprintf(many_why, sizeof many_why,
+                 "65536 ids cannot be used (%s), so commands run as \"user\" only, never as "
+                 "root; see /etc/subuid, /etc/subgid",
+                 why);
         struct launch_ids saved = *ids;
         launch_ids_single(ids, many_why);
         ret->isolation = try(false, why, sizeof why);
