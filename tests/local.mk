@@ -5,3 +5,4 @@ AM_TESTS_ENVIRONMENT = \
 
 include tests/unit/local.mk
 include tests/chart/local.mk
+include tests/e2e/local.mk

@@ -1,0 +1,5 @@
+# e2e: run by pytest against a finished build (tests/run-all); here only put into the tarball.
+EXTRA_DIST += tests/run-all \
+	tests/e2e/agent_run.py tests/e2e/hermes_host.py tests/e2e/scripted_model.py \
+	tests/e2e/test_bench.py tests/e2e/test_delayproxy.py tests/e2e/test_hermes_life.py \
+	tests/e2e/test_hermes_tools.py tests/e2e/test_native.py
