@@ -285,3 +285,11 @@ const char *he2b_json_text(he2b_json *value, size_t *ret_len)
         *ret_len = len;
     return text;
 }
+
+char *he2b_json_copy_text(const he2b_json *value)
+{
+    const char *text = json_object_to_json_string_ext(
+        unwrap(value), JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+
+    return text ? strdup(text) : NULL;
+}

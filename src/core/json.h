@@ -51,6 +51,9 @@ bool he2b_json_bool(const he2b_json *value, bool *ret);
 /* he2b_json_string(he2b_json_get(value, key), NULL) */
 const char *he2b_json_get_string(const he2b_json *value, const char *key);
 
+/* The compact text of any value, also of a borrowed one; allocated, NULL when out of memory. */
+char *he2b_json_copy_text(const he2b_json *value);
+
 /* Calls fn for each member of an object, in order, until it returns false. */
 void he2b_json_each(const he2b_json *value,
                     bool (*fn)(void *user, const char *key, const he2b_json *member), void *user);
