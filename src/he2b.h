@@ -327,9 +327,9 @@ typedef void (*he2b_command_fn)(void *user, const he2b_result *result);
 HE2B_PUBLIC int he2b_command_new(he2b_command **ret, he2b_session *session);
 
 /*
- * The shell command, as data: it may hold anything but NUL (B-46). Copied.
- * Returns HE2B_OK, HE2B_ERR_ARG (NUL inside), HE2B_ERR_OVERFLOW (above what one argument of the
- * sandbox's kernel holds), HE2B_ERR_STATE (started), HE2B_ERR_NOMEM.
+ * The shell command, as data: UTF-8 without NUL (B-46). Copied.
+ * Returns HE2B_OK, HE2B_ERR_ARG (NUL inside, not UTF-8), HE2B_ERR_OVERFLOW (above what one argument
+ * of the sandbox's kernel holds), HE2B_ERR_STATE (started), HE2B_ERR_NOMEM.
  */
 HE2B_PUBLIC int he2b_command_set_text(he2b_command *command, const char *text, size_t length);
 

@@ -43,6 +43,22 @@ static size_t utf8_char(const unsigned char *text, size_t len, uint32_t *ret)
     return size;
 }
 
+bool he2b_text_is_utf8(const char *text, size_t len)
+{
+    const unsigned char *in = (const unsigned char *)text;
+    uint32_t c;
+    size_t i = 0;
+
+    while (i < len) {
+        size_t n = utf8_char(in + i, len - i, &c);
+
+        if (n == 0)
+            return false;
+        i += n;
+    }
+    return true;
+}
+
 /* Characters that could drive a terminal, forge a line or turn the reading direction around. */
 static bool unsafe(uint32_t c)
 {

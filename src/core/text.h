@@ -4,6 +4,7 @@
 #ifndef HE2B_CORE_TEXT_H
 #define HE2B_CORE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -13,5 +14,8 @@
  * character. size must be at least 4. Returns the length written.
  */
 size_t he2b_text_line(char *out, size_t size, const char *text, size_t len);
+
+/* True if text (len bytes) is valid UTF-8. */
+bool he2b_text_is_utf8(const char *text, size_t len);
 
 #endif

@@ -1,6 +1,8 @@
 /* One command: what he2b.h says of it, and the actions of the command chart. */
 #include "session/command.h"
 
+#include "core/text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +96,7 @@ int he2b_command_set_text(he2b_command *command, const char *text, size_t length
 
     if (command->started)
         return HE2B_ERR_STATE;
-    if (memchr(text, '\0', length))
+    if (memchr(text, '\0', length) || !he2b_text_is_utf8(text, length))
         return HE2B_ERR_ARG;
     if (length >= HE2B_ARGUMENT_MAX)
         return HE2B_ERR_OVERFLOW;

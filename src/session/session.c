@@ -359,6 +359,8 @@ int he2b_session_close(he2b_session *session, he2b_session_fn done, void *user)
     if (error)
         return error;
     session->closing = true;
+    if (!he2b_commands_live(session))
+        close_now(session);
     he2b_session_wake(session);
     return HE2B_OK;
 }

@@ -63,12 +63,13 @@ static const char kill_group[] = "kill -TERM \"-$1\" 2>/dev/null || exit 0; "
  * between.
  */
 static const char kill_tree[] =
-    "tree() { all=$1; new=$1; while [ \"$new\" ]; do now=$new; new=; for d in /proc/[0-9]*; do "
-    "read -r l <\"$d/stat\" 2>/dev/null || continue; l=${l##*) }; l=${l#* }; l=${l%% *}; "
+    "exec 2>/dev/null; tree() { all=$1; new=$1; while [ \"$new\" ]; do now=$new; new=; for d in "
+    "/proc/[0-9]*; do "
+    "read -r l <\"$d/stat\" || continue; l=${l##*) }; l=${l#* }; l=${l%% *}; "
     "for p in $now; do if [ \"$l\" = \"$p\" ]; then new=\"$new ${d#/proc/}\"; fi; done; done; "
     "all=\"$all $new\"; done; }; "
-    "tree \"$1\"; kill -TERM $all 2>/dev/null; sleep 0.3 2>/dev/null || sleep 1; "
-    "old=$all; tree \"$1\"; kill -KILL $old $all 2>/dev/null; exit 0";
+    "tree \"$1\"; kill -TERM $all; sleep 0.3 || sleep 1; "
+    "old=$all; tree \"$1\"; kill -KILL $old $all; exit 0";
 
 void he2b_wrapper_kill(struct he2b_wrapper *ret, const struct he2b_tools *tools, int64_t pid)
 {

@@ -1,1 +1,12 @@
-# tests of e2b
+# tests of e2b, against a peer in the test; process.c and health.c are tested by the session's
+E2B_TESTS = \
+	tests/unit/e2b/test_control \
+	tests/unit/e2b/test_endpoint
+check_PROGRAMS += $(E2B_TESTS)
+TESTS += $(E2B_TESTS)
+
+E2B_TEST_LIBS = tests/unit/libpeer.la src/e2b/libe2b.la src/net/libnet.la \
+	machines/libmachines.la src/core/libcore.la $(CMOCKA_LIBS) -lpthread
+tests_unit_e2b_test_control_LDADD = $(E2B_TEST_LIBS)
+tests_unit_e2b_test_control_CFLAGS = $(AM_CFLAGS) -pthread
+tests_unit_e2b_test_endpoint_LDADD = $(E2B_TEST_LIBS)

@@ -49,12 +49,25 @@ static void what_does_not_fit_ends_in_dots(void **state)
     assert_string_equal(out, "...");
 }
 
+static void test_is_utf8(void **state)
+{
+    (void)state;
+    assert_true(he2b_text_is_utf8("", 0));
+    assert_true(he2b_text_is_utf8("a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 10));
+    assert_false(he2b_text_is_utf8("a\xe4", 2));
+    assert_false(he2b_text_is_utf8("\xe2\x82", 2));
+    assert_false(he2b_text_is_utf8("\xed\xa0\x80", 3));
+    assert_false(he2b_text_is_utf8("\xc0\xaf", 2));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dangerous_bytes_are_shown),
         cmocka_unit_test(white_space_becomes_one_line),
         cmocka_unit_test(what_does_not_fit_ends_in_dots),
+        cmocka_unit_test(test_is_utf8),
     };
+
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

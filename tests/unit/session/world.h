@@ -1,0 +1,119 @@
+/*
+ * A world for a session under test: a loop, options, and a peer that plays E2B's control plane and
+ * one sandbox. Without more it behaves as E2B does; a test replaces what it wants to go wrong.
+ */
+#ifndef HE2B_TESTS_UNIT_WORLD_H
+#define HE2B_TESTS_UNIT_WORLD_H
+
+#include "tests/unit/peer/peer.h"
+#include "tests/unit/unit.h"
+
+#include "he2b.h"
+
+enum {
+    WORLD_LOG_MAX = 8192,
+    WORLD_OUTPUT_MAX = 1 << 20,
+    WORLD_WORD = 16,
+};
+
+#define WORLD_ID  "i0123456789abcdefghij"
+#define WORLD_KEY "e2b_0123456789abcdef0123456789abcdef01234567"
+
+struct world;
+
+/* nth counts from 1 for each kind of request. */
+typedef void (*world_fn)(struct world *world, struct peer_request *request, unsigned nth);
+
+struct world {
+    struct peer *peer;
+    he2b_loop *loop;
+    he2b_options *options;
+    he2b_session *session;
+
+    /* replaced by tests; called on the threads of the peer */
+    world_fn on_create;
+    world_fn on_connect;
+    world_fn on_kill;
+    world_fn on_health;
+    world_fn on_probe;
+    world_fn on_killer;
+    world_fn on_command;
+    world_fn on_input;
+    world_fn on_close_stdin;
+
+    pthread_mutex_t lock;
+    char log[WORLD_LOG_MAX]; /* "create probe command kill" */
+    char last_body[WORLD_LOG_MAX];
+    unsigned counts[16];
+    struct peer_gate killed;   /* the killer ran */
+    struct peer_gate inputs;   /* SendInput calls */
+    struct peer_gate released; /* for a test to let a serve function go on */
+    char *input;               /* all that came by SendInput */
+    size_t input_len;
+
+    /* what a command told; command_*() below */
+    char messages[WORLD_LOG_MAX]; /* the session's log, WARNING and above */
+    bool trouble;                 /* "refused" was seen in the trace */
+};
+
+/* Makes all of it; the session comes from world_session(). cmocka's setup and teardown. */
+int world_setup(void **state);
+int world_teardown(void **state);
+/* Makes the session of the world with the options as they are now. */
+he2b_session *world_session(struct world *world);
+
+/* The requests so far, in order of arrival, joined with blanks. Copied under the lock. */
+const char *world_log(struct world *world);
+/* The body of the last request of that kind is in it. */
+const char *world_body(struct world *world);
+
+/* Runs the loop until something calls world_stop(); fails the test at the deadline. */
+void world_run(struct world *world);
+void world_stop(struct world *world);
+
+/* The marker's word of a command's Start. */
+bool world_word(const struct peer_request *request, char word[WORLD_WORD + 1]);
+/* Argument n of a Start, from its end: 0 is the last. */
+bool world_argument(const struct peer_request *request, size_t from_end, char *out, size_t size);
+/* {"event":{"start":{"pid":100}}} */
+void world_start(struct peer_request *request);
+/* The wrapper's marker with code. */
+void world_marker(struct peer_request *request, int code);
+/* {"event":{"end":...}} with an exit code, then the end of the stream. */
+void world_end(struct peer_request *request, int code);
+/* start, output, marker, end */
+void world_command(struct peer_request *request, const char *output, int code);
+/* 502: no such sandbox here; its port is not open (wire B.4) */
+void world_no_sandbox(struct peer_request *request);
+void world_no_port(struct peer_request *request);
+void world_error(struct peer_request *request, int status, const char *message);
+
+/* A command with what became of it. */
+struct ran {
+    struct world *world;
+    he2b_command *command;
+    unsigned times; /* how often done was called */
+    enum he2b_outcome outcome;
+    int exit_code;
+    int failure; /* code, 0: none */
+    char failure_text[512];
+    int stdin_failure;
+    int out; /* read end of its output, -1: none wanted */
+    bool keep_running;
+};
+
+/* Makes and starts a command; its end stops the loop. */
+void ran_start(struct ran *ran, struct world *world, const char *text);
+/* ... made only, to be changed before ran_go() */
+void ran_new(struct ran *ran, struct world *world, const char *text);
+void ran_go(struct ran *ran);
+/* Reads its output to the end; NUL-terminated, static. */
+const char *ran_output(struct ran *ran);
+void ran_del(struct ran *ran);
+/* start, run the loop until it has ended */
+void ran_whole(struct ran *ran, struct world *world, const char *text);
+
+/* Closes the session and runs the loop until that is done; returns the failure's code or 0. */
+int world_close(struct world *world);
+
+#endif
