@@ -1,7 +1,8 @@
 # tests: unit/ (cmocka, one file per source file), chart/ (pairs and paths), e2e/ (pytest).
 AM_TESTS_ENVIRONMENT = \
 	srcdir='$(abs_top_srcdir)'; export srcdir; \
-	builddir='$(abs_top_builddir)'; export builddir;
+	builddir='$(abs_top_builddir)'; export builddir; \
+	CC='$(CC)'; export CC;
 
 include tests/unit/local.mk
 include tests/chart/local.mk

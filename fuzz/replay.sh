@@ -1,0 +1,14 @@
+#!/bin/sh
+# Runs each libFuzzer program once over its corpus; a corpus that is missing or empty is a failure.
+set -eu
+for target in fuzz_envelope fuzz_json fuzz_marker; do
+    folder=$srcdir/fuzz/$target.in
+    set -- "$folder"/*
+    if [ ! -e "$1" ]; then
+        echo "$target: no inputs in $folder" >&2
+        exit 1
+    fi
+    ./fuzz/$target "$@" > "$target.out" 2>&1 || { cat "$target.out" >&2; exit 1; }
+    echo "$target: $# kept inputs"
+    rm -f "$target.out"
+done
