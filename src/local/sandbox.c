@@ -289,6 +289,10 @@ void sandbox_pause(struct sandbox *sandbox, bool memory)
     /* without namespaces of their own the processes cannot be told from others */
     bool freeze = memory && !sandbox->plane->options->without_isolation;
 
+    if (memory && !freeze)
+        log_line(LOG_LEVEL_WARNING,
+                 "sandbox %s: its memory is not kept, which needs isolation; its files are",
+                 sandbox->id);
     sandbox->state = SANDBOX_PAUSING;
     cut_streams(sandbox);
     plane_arm_leases(sandbox->plane);

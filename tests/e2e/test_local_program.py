@@ -77,6 +77,29 @@ def test_other_templates_are_named_at_start(start_server):
     assert server.api("POST", "/sandboxes", {"templateID": "other"})[0] == 404
 
 
+def test_without_isolation_it_says_so(start_server):
+    """The flag's name says what it does; a pause then keeps the files alone."""
+    server = start_server("state", "--unsafely-without-isolation")
+    assert "NO ISOLATION" in server.log_text()
+    sandbox = server.create()
+    assert sandbox.run("id -u").strip() == str(os.getuid())
+    sandbox.write("kept", b"data")
+    assert server.api("POST", "/sandboxes/%s/pause" % sandbox.id, {})[0] == 204
+    assert "its memory is not kept" in server.log_text()
+    assert server.api("POST", "/sandboxes/%s/connect" % sandbox.id, {"timeout": 60})[0] == 201
+    assert sandbox.request("GET", "/files?path=kept")[2] == b"data"
+
+
+def test_a_folder_of_other_ids_is_refused(start_server):
+    """Without isolation the files belong to the caller, else to ids of the sandbox's own."""
+    server = start_server()
+    server.stop()
+    if Path(server.state + "/base-id").read_text() == "0\n":
+        pytest.skip("single-id mode: sandboxes have the caller's own id")
+    result = run("--port", "0", "--state", server.state, "--unsafely-without-isolation")
+    assert result.returncode == 5 and "user ids" in result.stderr
+
+
 def processes_of(marker):
     """Host processes whose command line holds the word."""
     found = []
