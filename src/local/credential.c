@@ -1,10 +1,11 @@
 #include "local/credential.h"
 
 #include "core/base64.h"
-#include "local/sha256.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <nettle/hmac.h>
+#include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,9 +81,12 @@ bool credential_id_shape(const char *text, size_t len, size_t *ret_len)
 void credential_token(char out[CREDENTIAL_TOKEN_LEN + 1],
                       const unsigned char secret[CREDENTIAL_SECRET_SIZE], const char *id)
 {
-    unsigned char hash[SHA256_SIZE];
+    unsigned char hash[SHA256_DIGEST_SIZE];
+    struct hmac_sha256_ctx context;
 
-    sha256_hmac(hash, secret, CREDENTIAL_SECRET_SIZE, id, strlen(id));
+    hmac_sha256_set_key(&context, CREDENTIAL_SECRET_SIZE, secret);
+    hmac_sha256_update(&context, strlen(id), (const unsigned char *)id);
+    hmac_sha256_digest(&context, sizeof hash, hash);
     hex(out, hash, sizeof hash);
 }
 
@@ -109,18 +113,18 @@ const char *credential_key_refusal(const char *sent, const char *key)
     return NULL;
 }
 
-static void add_text(struct sha256 *hash, const char *text)
+static void add_text(struct sha256_ctx *hash, const char *text)
 {
     if (text)
-        sha256_add(hash, text, strlen(text));
+        sha256_update(hash, strlen(text), (const unsigned char *)text);
 }
 
 void credential_signature(char out[CREDENTIAL_SIGNATURE_LEN + 1],
                           const struct credential_file_access *access, const char *token)
 {
-    unsigned char bytes[SHA256_SIZE];
+    unsigned char bytes[SHA256_DIGEST_SIZE];
     char text[CREDENTIAL_SIGNATURE_LEN]; /* 44 characters, the last of them "=" */
-    struct sha256 hash;
+    struct sha256_ctx hash;
 
     sha256_init(&hash);
     add_text(&hash, access->path);
@@ -132,7 +136,7 @@ void credential_signature(char out[CREDENTIAL_SIGNATURE_LEN + 1],
         add_text(&hash, ":");
         add_text(&hash, access->expiration);
     }
-    sha256_end(&hash, bytes);
+    sha256_digest(&hash, sizeof bytes, bytes);
     he2b_base64_encode(text, bytes, sizeof bytes);
     text[strcspn(text, "=")] = '\0';
     memcpy(out, "v1_", 3);

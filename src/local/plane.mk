@@ -28,8 +28,9 @@ src_local_libplane_la_SOURCES = \
 	src/local/page.c src/local/page.h \
 	src/local/query.c src/local/query.h \
 	src/local/route.c src/local/route.h \
-	src/local/sha256.c src/local/sha256.h \
 	src/local/stamp.c src/local/stamp.h \
 	src/local/store.c src/local/store.h \
 	src/local/store_file.c src/local/store_file.h \
 	src/local/store_sandbox.c
+src_local_libplane_la_CFLAGS = $(AM_CFLAGS) $(NETTLE_CFLAGS)
+src_local_libplane_la_LIBADD = $(NETTLE_LIBS)

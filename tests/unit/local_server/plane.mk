@@ -5,7 +5,6 @@ PLANE_TESTS = \
 	tests/unit/local_server/test_page \
 	tests/unit/local_server/test_query \
 	tests/unit/local_server/test_route \
-	tests/unit/local_server/test_sha256 \
 	tests/unit/local_server/test_stamp \
 	tests/unit/local_server/test_store
 check_PROGRAMS += $(PLANE_TESTS)
@@ -17,6 +16,5 @@ tests_unit_local_server_test_options_LDADD = $(PLANE_TEST_LIBS)
 tests_unit_local_server_test_page_LDADD = $(PLANE_TEST_LIBS)
 tests_unit_local_server_test_query_LDADD = $(PLANE_TEST_LIBS)
 tests_unit_local_server_test_route_LDADD = $(PLANE_TEST_LIBS)
-tests_unit_local_server_test_sha256_LDADD = $(PLANE_TEST_LIBS)
 tests_unit_local_server_test_stamp_LDADD = $(PLANE_TEST_LIBS)
 tests_unit_local_server_test_store_LDADD = $(PLANE_TEST_LIBS)
