@@ -1,4 +1,5 @@
 # plane: e2b-local itself
+dist_man_MANS += docs/e2b-local.1
 bin_PROGRAMS += e2b-local
 e2b_local_SOURCES = \
 	src/local/api.c src/local/api.h \
