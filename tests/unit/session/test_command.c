@@ -353,11 +353,13 @@ static void run_and_kill(struct world *world, struct ran *ran)
 static void keep_killer(struct world *world, struct peer_request *request, unsigned nth)
 {
     char value[64] = "";
+    size_t used;
 
     (void)nth;
     peer_header(request, "Authorization", value, sizeof(value));
     world_argument(request, 0, world->messages, sizeof(world->messages));
-    snprintf(world->messages + strlen(world->messages), 64, " %s", value);
+    used = strlen(world->messages);
+    snprintf(world->messages + used, sizeof(world->messages) - used, " %s", value);
     peer_stream_begin(request);
     world_start(request);
     world_end(request, 0);
