@@ -87,7 +87,12 @@ class E2BEnvironment(BaseEnvironment):
     def _bring_up(self) -> None:
         if self._closing is not None:
             raise SandboxError(_failure("use environment", "it was cleaned up"))
-        self._session.set_api_key(settings.secret("E2B_API_KEY"))
+        try:
+            self._session.set_api_key(settings.secret("E2B_API_KEY"))
+        except ValueError as error:
+            raise SandboxError(_failure("use the API key", str(error), "HE2B_ERR_KEY")) from None
+        except RuntimeError as error:  # a forked child
+            raise SandboxError(_failure("use environment", str(error), "HE2B_ERR_FORK")) from None
         wait(self._session, self._session.prepare(int(self.timeout * 1000)), is_interrupted)
         generation = self._session.generation
         if generation == self._generation:
@@ -240,5 +245,5 @@ class E2BEnvironment(BaseEnvironment):
         return done
 
 
-def _failure(action: str, cause: str) -> dict:
-    return {"code": "HE2B_ERR_CLOSED", "action": action, "cause": cause, "hint": ""}
+def _failure(action: str, cause: str, code: str = "HE2B_ERR_CLOSED") -> dict:
+    return {"code": code, "action": action, "cause": cause, "hint": ""}

@@ -17,7 +17,9 @@ if _native.version != __version__:  # B-124: the file was replaced under a runni
 logger = logging.getLogger(__name__)
 
 # Refusals that repeating a command cannot change (B-27, B-120).
-FINAL = frozenset({"HE2B_ERR_KEY", "HE2B_ERR_REFUSED", "HE2B_ERR_SETTING", "HE2B_ERR_OVERFLOW"})
+FINAL = frozenset(
+    {"HE2B_ERR_KEY", "HE2B_ERR_REFUSED", "HE2B_ERR_SETTING", "HE2B_ERR_OVERFLOW", "HE2B_ERR_FORK"}
+)
 SLICE_MS = 100
 
 

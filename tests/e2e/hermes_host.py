@@ -161,14 +161,14 @@ def do_interrupted_call(request):
 
 
 def do_fork(request):
-    """The tool in a forked child, which must refuse; then its exit status."""
+    """The tool in a forked child, which must refuse in words; then its exit status."""
     pid = os.fork()
     if pid == 0:
         try:
             answer = call_tool({"tool": "terminal", "arguments": {"command": "echo ran"}})
-            os._exit(7 if "ran" in str(answer.get("output")) and not answer.get("error") else 0)
+            os._exit(0 if "forked" in str(answer.get("output")) else 7)
         except BaseException:
-            os._exit(0)
+            os._exit(8)
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
