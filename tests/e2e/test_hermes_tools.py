@@ -154,5 +154,6 @@ def test_availability_without_network(host):  # B-102
 
 
 def test_a_fork_refuses_and_harms_nothing(host):
+    host.terminal("true")
     assert host.ask(do="fork") == 0
     assert host.terminal("echo alive")["output"].strip() == "alive"
