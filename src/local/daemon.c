@@ -18,14 +18,30 @@ enum {
 
 struct daemon_globals daemon_globals;
 
+static struct event *listening;
+
+static void on_listen_again(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    (void)arg;
+    event_add(listening, NULL);
+}
+
 static void on_connection(evutil_socket_t fd, short what, void *arg)
 {
+    static const struct timeval a_while = {.tv_usec = 50 * 1000};
     int connection;
 
     (void)what;
     (void)arg;
     while ((connection = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
         exchange_accept(connection);
+    if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
+        return;
+    /* No descriptors or memory: who waits keeps waiting, until something has ended. */
+    event_del(listening);
+    event_base_once(daemon_globals.base, -1, EV_TIMEOUT, on_listen_again, NULL, &a_while);
 }
 
 static void say_up(void)
@@ -60,13 +76,11 @@ static void init(const he2b_json *values)
 
 static void start_listening(void)
 {
-    static struct event *event;
-
-    if (event)
+    if (listening)
         return;
-    event =
+    listening =
         event_new(daemon_globals.base, LINK_LISTEN_FD, EV_READ | EV_PERSIST, on_connection, NULL);
-    if (!event || event_add(event, NULL) != 0)
+    if (!listening || event_add(listening, NULL) != 0)
         exit(1);
     say_up();
 }
@@ -113,6 +127,18 @@ static void close_on_exec(int fd)
     fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
+/* Hundreds of processes have four descriptors each; they themselves get what was there. */
+static void raise_descriptors(void)
+{
+    struct rlimit most;
+
+    if (getrlimit(RLIMIT_NOFILE, &daemon_globals.descriptors) != 0)
+        return;
+    most = daemon_globals.descriptors;
+    most.rlim_cur = most.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &most);
+}
+
 int main(void)
 {
     struct event *control;
@@ -120,6 +146,9 @@ int main(void)
     close_on_exec(LINK_LISTEN_FD);
     close_on_exec(LINK_CONTROL_FD);
     signal(SIGPIPE, SIG_IGN);
+    /* a file that grows beyond its limit is an error of the write, not our end */
+    signal(SIGXFSZ, SIG_IGN);
+    raise_descriptors();
     daemon_globals.base = event_base_new();
     if (!daemon_globals.base)
         return 1;

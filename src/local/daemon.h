@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 struct exchange;
@@ -25,6 +26,7 @@ enum {
 
 struct daemon_globals {
     struct event_base *base;
+    struct rlimit descriptors; /* what processes get: the daemon has raised its own */
     char sandbox_id[128];
     char template_id[256];
     he2b_json *env_vars; /* of the sandbox; NULL: none */
@@ -70,6 +72,8 @@ struct exchange_ops {
 
 struct exchange {
     struct bufferevent *bev;
+    struct event *over; /* made active: it ends on the loop, never inside a call of its user */
+    bool cut;
     const struct exchange_ops *ops;
     void *state;
     char method[16];
@@ -89,7 +93,7 @@ bool exchange_query(const struct exchange *x, const char *name, char *out, size_
 void exchange_head(struct exchange *x, int status, he2b_json *headers, int64_t length);
 void exchange_write(struct exchange *x, const void *data, size_t len);
 void exchange_end(struct exchange *x);
-/* Ends without END: the client's connection is cut. */
+/* Ends without END: the client's connection is cut. gone() is called later, from the loop. */
 void exchange_cut(struct exchange *x);
 size_t exchange_unread(const struct exchange *x);
 /* A whole answer. */

@@ -16,6 +16,7 @@ static void exchange_free(struct exchange *x)
     if (x->ops && x->ops->gone)
         x->ops->gone(x);
     bufferevent_free(x->bev);
+    event_free(x->over);
     he2b_json_del(x->headers);
     free(x);
 }
@@ -69,7 +70,15 @@ void exchange_read(struct exchange *x, bool on)
 
 void exchange_cut(struct exchange *x)
 {
-    exchange_free(x);
+    x->cut = true;
+    event_active(x->over, EV_TIMEOUT, 0);
+}
+
+static void on_over(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    exchange_free(arg);
 }
 
 void exchange_answer(struct exchange *x, int status, const char *content_type, const char *body,
@@ -213,9 +222,9 @@ static bool read_head(struct exchange *x, const struct link_view *view)
 /* Once all is written the connection is closed, which frees the exchange. */
 static bool finished(struct exchange *x)
 {
-    if (!x->ended || exchange_unread(x) > 0)
+    if (!x->cut && (!x->ended || exchange_unread(x) > 0))
         return false;
-    exchange_free(x);
+    exchange_cut(x);
     return true;
 }
 
@@ -229,12 +238,14 @@ static void on_read(struct bufferevent *bev, void *arg)
     while ((found = link_first(in, &view)) > 0) {
         if (!x->have_head) {
             if (view.type != LINK_HEAD || !read_head(x, &view)) {
-                exchange_free(x);
+                exchange_cut(x);
                 return;
             }
             x->have_head = true;
             link_drop(in, &view);
             daemon_route(x);
+            if (x->cut)
+                return;
             continue;
         }
         if (x->ended) {
@@ -252,11 +263,11 @@ static void on_read(struct bufferevent *bev, void *arg)
         } else {
             link_drop(in, &view);
         }
-        if (!(bufferevent_get_enabled(bev) & EV_READ))
+        if (x->cut || !(bufferevent_get_enabled(bev) & EV_READ))
             break;
     }
     if (found < 0)
-        exchange_free(x);
+        exchange_cut(x);
     else
         (void)finished(x);
 }
@@ -276,7 +287,7 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 {
     (void)bev;
     if (what & (BEV_EVENT_EOF | BEV_EVENT_ERROR))
-        exchange_free(arg);
+        exchange_cut(arg);
 }
 
 void exchange_accept(int fd)
@@ -287,9 +298,13 @@ void exchange_accept(int fd)
         evutil_closesocket(fd);
         return;
     }
-    x->bev = bufferevent_socket_new(daemon_globals.base, fd, BEV_OPT_CLOSE_ON_FREE);
+    x->over = event_new(daemon_globals.base, -1, 0, on_over, x);
+    x->bev =
+        x->over ? bufferevent_socket_new(daemon_globals.base, fd, BEV_OPT_CLOSE_ON_FREE) : NULL;
     if (!x->bev) {
         evutil_closesocket(fd);
+        if (x->over)
+            event_free(x->over);
         free(x);
         return;
     }

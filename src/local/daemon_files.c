@@ -130,6 +130,15 @@ static void http_date(char out[40], time_t when)
     strftime(out, 40, "%a, %d %b %Y %H:%M:%S GMT", &parts);
 }
 
+static bool not_modified(const struct exchange *x, const struct stat *info)
+{
+    const char *text = exchange_header(x, "if-modified-since");
+    struct tm parts = {0};
+    const char *end = text ? strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &parts) : NULL;
+
+    return end && !*end && info->st_mtime <= timegm(&parts);
+}
+
 static const char *type_of(const char *path)
 {
     static const char *const types[][2] = {
@@ -240,6 +249,12 @@ void files_get(struct exchange *x)
         exchange_error(x, 400, "path '%s' is not a regular file", path);
         return;
     }
+    if (not_modified(x, &info)) {
+        close(fd);
+        exchange_head(x, 304, NULL, 0);
+        exchange_end(x);
+        return;
+    }
     answer_file(x, path, fd, &info);
 }
 
@@ -273,7 +288,7 @@ __attribute__((format(printf, 3, 4))) static void upload_fail(struct upload *upl
 /* wire D.3: a full disk is 507. */
 static void upload_errno(struct upload *upload, int error)
 {
-    if (error == ENOSPC || error == EDQUOT)
+    if (error == ENOSPC || error == EDQUOT || error == EFBIG)
         upload_fail(upload, 507, "not enough disk space available for '%s'", upload->path);
     else
         upload_fail(upload, 500, "error writing file '%s': %s", upload->path, strerror(error));

@@ -277,7 +277,7 @@ static void list(he2b_json *entries, const char *path, int depth)
 
         free(found[i]);
         if (n < 0 || (size_t)n >= sizeof(child) || lstat(child, &info) != 0 ||
-            he2b_json_array_size(entries) >= LIST_MAX)
+            he2b_json_array_size(entries) > LIST_MAX)
             continue;
         (void)he2b_json_append(entries, make_entry(child, &info));
         if (S_ISDIR(info.st_mode) && depth > 1)
@@ -314,6 +314,13 @@ void filesystem_list_dir(struct exchange *x, const he2b_json *request)
     entries = he2b_json_new_array();
     if (answer && entries) {
         list(entries, path, (int)depth);
+        if (he2b_json_array_size(entries) > LIST_MAX) {
+            he2b_json_del(answer);
+            he2b_json_del(entries);
+            rpc_error(x, "resource_exhausted", "%s has more than %d entries: ask for less depth",
+                      path, LIST_MAX);
+            return;
+        }
         if (he2b_json_array_size(entries) > 0) {
             (void)he2b_json_add(answer, "entries", entries);
             entries = NULL;

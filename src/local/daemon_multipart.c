@@ -76,9 +76,10 @@ bool multipart_init(struct multipart *multipart, const char *content_type,
 
 static void read_part_head(struct multipart *multipart, const char *head, size_t len)
 {
-    char line[4096];
-    char name[256] = "";
-    char filename[4096] = "";
+    /* nothing in a head is longer than the head: a cut name would be another file */
+    char line[MULTIPART_HEAD_MAX + 1];
+    char name[MULTIPART_HEAD_MAX + 1] = "";
+    char filename[MULTIPART_HEAD_MAX + 1] = "";
     size_t at = 0;
 
     while (at < len) {
@@ -134,11 +135,12 @@ static bool step(struct multipart *multipart)
         return true;
     case MULTIPART_HEAD:
         found = memmem(data, held->len, "\r\n\r\n", 4);
-        if (!found) {
-            if (held->len > MULTIPART_HEAD_MAX)
-                multipart->state = MULTIPART_BROKEN;
-            return false;
+        if ((found ? (size_t)(found - data) : held->len) > MULTIPART_HEAD_MAX) {
+            multipart->state = MULTIPART_BROKEN;
+            return true;
         }
+        if (!found)
+            return false;
         read_part_head(multipart, data, (size_t)(found - data));
         he2b_buf_drain(held, (size_t)(found - data) + 4);
         /* a part without a byte has its delimiter right here */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <event2/buffer.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,7 +180,9 @@ static void on_keepalive(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     (void)what;
-    rpc_stream_message(reader->x, text, sizeof(text) - 1);
+    /* who takes nothing gets no more */
+    if (exchange_unread(reader->x) <= DAEMON_UNREAD_MAX)
+        rpc_stream_message(reader->x, text, sizeof(text) - 1);
     event_add(reader->keepalive, &reader->interval);
 }
 
@@ -353,7 +356,7 @@ static void close_input(struct process *process)
     if (process->in_event)
         event_free(process->in_event);
     process->in_event = NULL;
-    if (process->in >= 0 && process->in != process->fds[PTY])
+    if (process->in >= 0)
         close(process->in);
     process->in = -1;
     evbuffer_drain(process->in_data, evbuffer_get_length(process->in_data));
@@ -414,6 +417,9 @@ static void maybe_end(struct process *process)
     if (process->kill_timer)
         event_del(process->kill_timer);
     process->ended = true;
+    /* only List shows it, and that may be megabytes */
+    he2b_json_del(process->config);
+    process->config = NULL;
     process->end_message = end_message(process->status);
     while (process->readers)
         send_end(process->readers);
@@ -455,8 +461,11 @@ void process_signal_all(int signum)
 {
     struct process *process;
 
-    /* As pid namespace's root everything but pid 1 and this daemon; else what is known here. */
-    if (signum != SIGKILL && getpid() <= 2) {
+    /*
+     * Right below pid 1 of a namespace of our own: all but those two. Anywhere else kill(-1) would
+     * reach strangers (a container may run e2b-local without isolation as its second process).
+     */
+    if (getpid() == 2 && getppid() == 1 && !getenv("E2B_LOCAL_WITHOUT_ISOLATION")) {
         kill(-1, signum);
         return;
     }
@@ -531,7 +540,8 @@ static struct process *process_new(const struct spawn *spawn, const char *tag)
         (void)he2b_json_parse(&process->config, text, len);
     process->pid = spawn->pid;
     process->tag = tag ? strdup(tag) : NULL;
-    process->in = spawn->pty ? spawn->terminal : spawn->in;
+    /* a descriptor of its own: output and input of a terminal end at different times */
+    process->in = spawn->pty ? fcntl(spawn->terminal, F_DUPFD_CLOEXEC, 0) : spawn->in;
     process->fds[OUT] = spawn->out;
     process->fds[ERR] = spawn->err;
     process->fds[PTY] = spawn->terminal;
@@ -597,7 +607,8 @@ void process_start(struct exchange *x, const he2b_json *request)
         return;
     }
     if (timeout > 0) {
-        struct timeval tv = in_ms(timeout);
+        /* later than the stream's own deadline, which is to tell of the time, not of the kill */
+        struct timeval tv = in_ms(timeout + 1);
 
         process->kill_timer = event_new(daemon_globals.base, -1, 0, on_kill_timer, process);
         if (process->kill_timer)
@@ -850,10 +861,7 @@ void process_close_stdin(struct exchange *x, const he2b_json *request)
         rpc_error(x, "internal", "error closing stdin: cannot close stdin of a PTY process");
         return;
     }
-    if (process->in < 0) {
-        rpc_error(x, "internal", "error closing stdin: stdin not enabled or closed");
-        return;
-    }
+    /* none, or closed before: that is what was wanted */
     if (process->in_asker)
         process->in_closing = true;
     else

@@ -113,10 +113,8 @@ void rpc_stream_head(struct exchange *x)
 {
     he2b_json *headers = he2b_json_new_object();
 
-    if (headers) {
+    if (headers)
         (void)he2b_json_add_string(headers, "Content-Type", "application/connect+json");
-        (void)he2b_json_add_string(headers, "Connect-Accept-Encoding", "gzip");
-    }
     exchange_head(x, 200, headers, -1);
 }
 
@@ -373,10 +371,26 @@ static void route_envs(struct exchange *x)
     exchange_answer(x, 200, "application/json", text ? text : "{}", text ? len : 2);
 }
 
+/* A user who does not exist is refused before anything else is looked at (wire C.3). */
+static bool user_is_known(struct exchange *x)
+{
+    struct daemon_user user;
+    char message[128];
+    char name[64];
+
+    if (daemon_user_of_header(&user, exchange_header(x, "authorization"), name, sizeof(name)))
+        return true;
+    snprintf(message, sizeof(message), "invalid username: '%s'", name);
+    fail(x, content_type_is(x, "application/connect+json"), "unauthenticated", message);
+    return false;
+}
+
 void daemon_route(struct exchange *x)
 {
     size_t i;
 
+    if (!user_is_known(x))
+        return;
     for (i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
         if (strcmp(x->path, methods[i].path) == 0) {
             route_rpc(x, &methods[i]);
