@@ -157,6 +157,8 @@ def do_interrupted_call(request):
     thread.start()
     stop(thread)
     thread.join()
+    # The next thread may get the same number.
+    set_interrupt(False, thread.ident)
     return box[0]
 
 
