@@ -39,8 +39,9 @@ def server(builddir):
         raise Trouble("%s is not there: build it, or set E2B_API_URL and E2B_API_KEY" % program)
     with tempfile.TemporaryDirectory(prefix="he2b-bench-") as folder:
         state = str(pathlib.Path(folder) / "state")
-        process = subprocess.Popen([program, "--port", "0", "--state", state], text=True,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        process = subprocess.Popen(
+            [program, "--port", "0", "--state", state, "--log-level", "warning"], text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         try:
             if not process.stdout.readline():
                 raise Trouble("e2b-local did not start")
