@@ -207,7 +207,7 @@ HE2B_PUBLIC int he2b_loop_post(he2b_loop *loop, void (*fn)(void *arg), void *arg
 /*
  * Calls fn(arg) on the loop thread for each delivery of a signal to the process; fn NULL ends it.
  * For programs only: it installs a process-wide handler, which the library never does by itself.
- * Returns HE2B_OK, HE2B_ERR_NOMEM, HE2B_ERR_LOOP.
+ * Returns HE2B_OK, HE2B_ERR_FORK, HE2B_ERR_NOMEM, HE2B_ERR_LOOP.
  */
 HE2B_PUBLIC int he2b_loop_on_signal(he2b_loop *loop, int signum, void (*fn)(void *arg), void *arg);
 

@@ -6,7 +6,6 @@
 
 struct ask {
     struct he2b_buf body;
-    bool too_large;
     he2b_http_answer_fn done;
     void *user;
 };
@@ -15,20 +14,14 @@ static size_t on_body(void *user, const char *data, size_t len)
 {
     struct ask *ask = user;
 
-    /* What does not fit is dropped and the call goes on to its end: there the answer is refused. */
-    if (!ask->too_large && he2b_buf_add(&ask->body, data, len) != HE2B_OK)
-        ask->too_large = true;
-    return len;
+    return he2b_buf_add(&ask->body, data, len) == HE2B_OK ? len : SIZE_MAX;
 }
 
 static void on_done(void *user, const struct he2b_http_result *result)
 {
     struct ask *ask = user;
-    struct he2b_http_result copy = *result;
 
-    if (ask->too_large)
-        copy.end = HE2B_HTTP_TOO_LARGE;
-    ask->done(ask->user, &copy, he2b_buf_str(&ask->body), ask->body.len);
+    ask->done(ask->user, result, he2b_buf_str(&ask->body), ask->body.len);
     he2b_buf_free(&ask->body);
     free(ask);
 }

@@ -17,6 +17,8 @@ enum {
     /* libcurl's receive buffer per transfer; larger ones gained nothing, smaller cost calls. */
     RECEIVE_SIZE = 32 * 1024,
     TCP_KEEPALIVE_S = 45,
+    /* Nobody waits longer; guards the arithmetic against a server's huge number. */
+    RETRY_AFTER_MAX_S = 24 * 3600,
 };
 
 struct he2b_http {
@@ -36,7 +38,6 @@ struct he2b_http {
     time_t date; /* of the answer; -1: none */
     char retry_after[64];
     bool sending; /* a connection is there and the request is about to be written */
-    bool resuming;
     int64_t total_ms;
     int64_t silence_ms;
     he2b_timer *total;
@@ -100,6 +101,9 @@ static enum he2b_http_end classify(const struct he2b_http *http, CURLcode code)
         return HE2B_HTTP_COMPLETE;
     if (http->result.end == HE2B_HTTP_TOO_LARGE)
         return HE2B_HTTP_TOO_LARGE;
+    /* So libcurl ends a header line above its own bound of 100 KiB. */
+    if (code == CURLE_OUT_OF_MEMORY && !not_sent(http) && !http->result.status)
+        return HE2B_HTTP_TOO_LARGE;
     if (!not_sent(http))
         return HE2B_HTTP_LOST;
     switch (code) {
@@ -117,6 +121,11 @@ static enum he2b_http_end classify(const struct he2b_http *http, CURLcode code)
     }
 }
 
+static int64_t retry_ms(int64_t seconds)
+{
+    return (seconds < RETRY_AFTER_MAX_S ? seconds : RETRY_AFTER_MAX_S) * 1000;
+}
+
 static void read_retry_after(struct he2b_http *http)
 {
     const char *text = http->retry_after;
@@ -129,13 +138,13 @@ static void read_retry_after(struct he2b_http *http)
         return;
     seconds = strtol(text, &end, 10);
     if (end != text && *end == '\0' && seconds >= 0) {
-        http->result.retry_after_ms = (int64_t)seconds * 1000;
+        http->result.retry_after_ms = retry_ms(seconds);
         return;
     }
     /* A date counts from the answer's own clock: this host's is not trusted. */
     when = curl_getdate(text, NULL);
     if (when >= 0 && http->date >= 0)
-        http->result.retry_after_ms = when > http->date ? (int64_t)(when - http->date) * 1000 : 0;
+        http->result.retry_after_ms = when > http->date ? retry_ms(when - http->date) : 0;
 }
 
 /* Ends the call: out of the pool, one callback, freed. */
@@ -163,8 +172,11 @@ static void on_done(void *arg, CURLcode code)
 {
     struct he2b_http *http = arg;
     const char *why = http->why[0] ? http->why : curl_easy_strerror(code);
+    enum he2b_http_end end = classify(http, code);
 
-    finish(http, classify(http, code), code == CURLE_OK ? NULL : why);
+    if (end == HE2B_HTTP_TOO_LARGE)
+        why = "the answer is larger than the bound allows";
+    finish(http, end, end == HE2B_HTTP_COMPLETE ? NULL : why);
 }
 
 static void on_total(void *arg)
@@ -203,6 +215,9 @@ static int on_prereq(void *arg, char *ip, char *local_ip, int port, int local_po
     (void)local_ip;
     (void)port;
     (void)local_port;
+    /* libcurl tries again on a new connection: not with a body that was handed out (B-47). */
+    if (http->body_sent)
+        return CURL_PREREQFUNC_ABORT;
     http->sending = true;
     heard(http);
     return CURL_PREREQFUNC_OK;
@@ -296,6 +311,10 @@ static size_t on_write(char *data, size_t size, size_t count, void *arg)
         heard(http);
         return len;
     }
+    if (taken) {
+        http->result.end = HE2B_HTTP_TOO_LARGE;
+        return CURL_WRITEFUNC_ERROR;
+    }
     /* The one who does not read is this side: silence says nothing about the peer now. */
     if (http->silence)
         he2b_timer_disarm(http->silence);
@@ -312,14 +331,12 @@ static void on_task(void *arg)
         finish(http, http->result.end, http->why);
         return;
     }
-    http->resuming = false;
     heard(http);
     he2b_pool_unpause(http->pool, http->easy);
 }
 
 void he2b_http_resume(he2b_http *http)
 {
-    http->resuming = true;
     he2b_task_schedule(http->task);
 }
 
@@ -342,57 +359,65 @@ static int copy_headers(struct he2b_http *http, const struct he2b_http_header *h
     return HE2B_OK;
 }
 
-static void set_method(struct he2b_http *http, const struct he2b_http_request *request)
+static bool set_method(struct he2b_http *http, const struct he2b_http_request *request)
 {
     CURL *easy = http->easy;
+    bool ok = true;
 
     if (request->body || strcmp(request->method, "POST") == 0) {
-        curl_easy_setopt(easy, CURLOPT_POST, 1L);
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_len);
-        curl_easy_setopt(easy, CURLOPT_READFUNCTION, on_read);
-        curl_easy_setopt(easy, CURLOPT_READDATA, http);
+        ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_POST, 1L);
+        ok &= CURLE_OK ==
+              curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_len);
+        ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_READFUNCTION, on_read);
+        ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_READDATA, http);
     }
     if (strcmp(request->method, "POST") != 0)
-        curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
+        ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
+    return ok;
 }
 
-static void set_options(struct he2b_http *http, const struct he2b_http_request *request,
+/* False if one option could not be set: without it the request would not be the one that is meant.
+ */
+static bool set_options(struct he2b_http *http, const struct he2b_http_request *request,
                         const char *ca_file)
 {
     CURL *easy = http->easy;
+    bool ok = true;
 
-    curl_easy_setopt(easy, CURLOPT_URL, request->url);
-    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "https");
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long)TCP_KEEPALIVE_S);
-    curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long)TCP_KEEPALIVE_S);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
-                     (long)(request->connect_ms ? request->connect_ms : CONNECT_MS));
-    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)RECEIVE_SIZE);
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_URL, request->url);
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "https");
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_TCP_KEEPIDLE, (long)TCP_KEEPALIVE_S);
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_TCP_KEEPINTVL, (long)TCP_KEEPALIVE_S);
+    ok &= CURLE_OK ==
+          curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                           (long)(request->connect_ms ? request->connect_ms : CONNECT_MS));
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)RECEIVE_SIZE);
+    /* A libcurl without HTTP/2 refuses the second one and speaks HTTP/1.1. */
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
                      request->stream ? (long)CURL_HTTP_VERSION_1_1 : (long)CURL_HTTP_VERSION_2TLS);
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, "hermes-e2b/" HE2B_VERSION);
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, http->headers);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, http->why);
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, http);
-    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_prereq);
-    curl_easy_setopt(easy, CURLOPT_PREREQDATA, http);
-    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
-    curl_easy_setopt(easy, CURLOPT_HEADERDATA, http);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_write);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, http);
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_USERAGENT, "hermes-e2b/" HE2B_VERSION);
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_HTTPHEADER, http->headers);
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, http->why);
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_PRIVATE, http);
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_prereq);
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_PREREQDATA, http);
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_HEADERDATA, http);
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_write);
+    ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_WRITEDATA, http);
     /* Loopback is never asked through a proxy, and no key goes through one in clear text. */
     if (http->target.loopback || !http->target.https)
-        curl_easy_setopt(easy, CURLOPT_PROXY, "");
+        ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_PROXY, "");
     if (ca_file)
-        curl_easy_setopt(easy, CURLOPT_CAINFO, ca_file);
-    set_method(http, request);
+        ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_CAINFO, ca_file);
+    return set_method(http, request) && ok;
 }
 
 static int set_timers(struct he2b_http *http, const struct he2b_http_request *request)
@@ -475,8 +500,7 @@ int he2b_http_start(he2b_http **ret, he2b_loop *loop, const struct he2b_http_req
     http->easy = curl_easy_init();
     if (!http->easy)
         goto fail;
-    set_options(http, request, ca_file);
-    error = set_timers(http, request);
+    error = set_options(http, request, ca_file) ? set_timers(http, request) : HE2B_ERR_NOMEM;
     if (!error)
         error = he2b_pool_add(http->pool, http->easy, on_done, http);
     if (error) {

@@ -60,8 +60,8 @@ struct he2b_http_events {
     void (*head)(void *user, const struct he2b_http_result *so_far);
     /*
      * Bytes of the body. Return the bytes taken: all of len, or 0 to stop the transfer until
-     * he2b_http_resume() (they come again then). Nothing may be started or deleted in here: store
-     * and schedule a task.
+     * he2b_http_resume() (they come again then); SIZE_MAX ends the call as HE2B_HTTP_TOO_LARGE.
+     * Nothing may be started or deleted in here: store and schedule a task.
      */
     size_t (*body)(void *user, const char *data, size_t len);
     /* Once, from the loop, never inside start or cancel; the call is deleted afterwards. */

@@ -260,7 +260,8 @@ void he2b_loop_del(he2b_loop *loop)
 {
     struct he2b_sigpipe guard;
 
-    if (!loop)
+    /* In a forked child epoll is shared: taking a descriptor out would take it from the parent. */
+    if (!loop || he2b_loop_forked(loop))
         return;
     if (loop->attached) {
         he2b_sigpipe_block(&guard);
@@ -328,6 +329,8 @@ int he2b_loop_on_signal(he2b_loop *loop, int signum, void (*fn)(void *arg), void
     struct signal_watch **link = &loop->signals;
     struct signal_watch *signal;
 
+    if (he2b_loop_forked(loop))
+        return HE2B_ERR_FORK;
     while (*link && (*link)->signum != signum)
         link = &(*link)->next;
     signal = *link;

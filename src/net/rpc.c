@@ -427,7 +427,8 @@ static size_t on_body(void *user, const char *data, size_t len)
         (void)he2b_buf_add(&rpc->message, data, len);
         return len;
     }
-    if (!drain(rpc))
+    /* A message that was refused is offered again after the resume, not before. */
+    if (rpc->whole)
         return 0;
     used = scan(rpc, data, len);
     /* libcurl takes all or nothing: what could not be used waits here, at most one piece of it. */

@@ -65,6 +65,23 @@ static void serve(struct peer_request *request, void *user)
                          "<html>");
     } else if (strcmp(mode, "nonsense") == 0) {
         peer_answer_with(request, 429, "text/plain", "Retry-After: soon\r\n", "");
+    } else if (strcmp(mode, "huge-number") == 0) {
+        peer_answer_with(request, 429, "text/plain", "Retry-After: 9223372036854775807\r\n", "");
+    } else if (strcmp(mode, "long-header") == 0) {
+        static char line[1024 * 1024];
+
+        memset(line, 'x', sizeof(line));
+        peer_send(request, "HTTP/1.1 200 OK\r\nX-Long: ", 25);
+        peer_send(request, line, sizeof(line));
+        peer_send(request, "\r\n\r\n", 4);
+        request->close = true;
+    } else if (strcmp(mode, "endless") == 0) {
+        static const char piece[65536];
+
+        peer_send(request, "HTTP/1.1 200 OK\r\n\r\n", 19);
+        while (peer_send(request, piece, sizeof(piece))) {
+        }
+        request->close = true;
     } else if (strcmp(mode, "redirect") == 0) {
         peer_answer_with(request, 302, "text/html", "Location: http://127.0.0.1:1/\r\n", "");
     } else if (strcmp(mode, "headers") == 0) {
@@ -214,6 +231,9 @@ static void retry_after_in_each_form(void **state)
     ask(bench, "nonsense");
     assert_int_equal(bench->result.retry_after_ms, -1);
     assert_false(bench->result.should_retry_false);
+    /* a server's number must not overflow ours: nobody waits longer than a day */
+    ask(bench, "huge-number");
+    assert_int_equal(bench->result.retry_after_ms, 24 * 3600 * 1000);
 }
 
 /* B-101 */
@@ -233,6 +253,9 @@ static void a_head_without_end_is_bounded(void **state)
 
     ask(bench, "headers");
     assert_int_equal(bench->result.end, HE2B_HTTP_TOO_LARGE);
+    ask(bench, "long-header");
+    assert_int_equal(bench->result.end, HE2B_HTTP_TOO_LARGE);
+    assert_non_null(strstr(bench->result.why, "bound"));
 }
 
 static void a_body_above_the_bound_is_no_answer(void **state)
@@ -242,6 +265,9 @@ static void a_body_above_the_bound_is_no_answer(void **state)
     ask(bench, "big");
     assert_int_equal(bench->result.end, HE2B_HTTP_TOO_LARGE);
     assert_in_range(bench->answer_len, 0, HE2B_HTTP_ANSWER_MAX);
+    /* it is cut off at the bound: one without end would be read for ever */
+    ask(bench, "endless");
+    assert_int_equal(bench->result.end, HE2B_HTTP_TOO_LARGE);
 }
 
 static void a_header_without_a_value_is_taken_out(void **state)

@@ -310,6 +310,23 @@ static void a_forked_child_is_refused(void **state)
     assert_false(he2b_loop_forked(bench->loop));
 }
 
+/* epoll belongs to both after a fork: what the child deletes must not be missing in the parent. */
+static void a_child_that_deletes_the_loop_leaves_the_parents_alone(void **state)
+{
+    struct bench *bench = *state;
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        he2b_loop_del(bench->loop);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_int_equal(he2b_loop_post(bench->loop, stop, bench), HE2B_OK);
+    assert_int_equal(he2b_loop_run(bench->loop), HE2B_OK);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -326,6 +343,7 @@ int main(void)
         T(signals_are_heard_when_asked_for),
         T(it_does_not_run_inside_itself),
         T(a_forked_child_is_refused),
+        T(a_child_that_deletes_the_loop_leaves_the_parents_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,11 @@ struct bench {
     bool done;
     char seen[512]; /* the messages, with "|" behind each */
     int refuse;     /* so many are not taken at first */
+    bool hold;      /* the first message is refused, and the peer then sends more */
+    unsigned offers;
+    struct peer_gate refused;
+    struct peer_gate more;
+    he2b_timer *later;
     he2b_task *resume;
 };
 
@@ -32,6 +37,13 @@ static void serve(struct peer_request *request, void *user)
         peer_message(request, "{\"b\":2}");
         peer_message(request, "{\"c\":3}");
         peer_stream_end(request, "{}");
+    } else if (strcmp(mode, "held") == 0) {
+        peer_stream_begin(request);
+        peer_message(request, "{\"a\":1}");
+        peer_gate_wait(&bench->refused, 1);
+        peer_message(request, "{\"b\":2}");
+        peer_stream_end(request, "{}");
+        peer_gate_raise(&bench->more);
     } else if (strcmp(mode, "error") == 0) {
         peer_stream_begin(request);
         peer_stream_end(request,
@@ -75,6 +87,8 @@ static int setup(void **state)
 {
     struct bench *bench = calloc(1, sizeof(*bench));
 
+    peer_gate_init(&bench->refused);
+    peer_gate_init(&bench->more);
     bench->peer = peer_new(serve, bench);
     snprintf(bench->url, sizeof(bench->url), "%s/process.Process/X", peer_url(bench->peer));
     *state = bench;
@@ -103,6 +117,12 @@ static bool on_message(void *user, const char *json, size_t len)
 {
     struct bench *bench = user;
 
+    if (bench->hold) {
+        bench->offers++;
+        peer_gate_raise(&bench->refused);
+        he2b_timer_arm(bench->later, 100);
+        return false;
+    }
     if (bench->refuse > 0) {
         bench->refuse--;
         he2b_task_schedule(bench->resume);
@@ -180,6 +200,29 @@ static void a_message_that_is_not_taken_comes_again(void **state)
     }
 }
 
+static void on_later(void *arg)
+{
+    struct bench *bench = arg;
+
+    bench->hold = false;
+    he2b_rpc_resume(bench->rpc);
+}
+
+/* The one who refused says when: bytes that arrive meanwhile offer nothing again. */
+static void a_refused_message_waits_for_the_resume(void **state)
+{
+    struct bench *bench = *state;
+
+    bench->hold = true;
+    assert_int_equal(he2b_timer_new(&bench->later, bench->loop, on_later, bench), HE2B_OK);
+    stream(bench, "held");
+    assert_true(peer_gate_wait(&bench->more, 1));
+    assert_int_equal(bench->offers, 1);
+    assert_string_equal(bench->seen, "{\"a\":1}|{\"b\":2}|");
+    assert_true(bench->result.ended);
+    he2b_timer_del(bench->later);
+}
+
 static void an_error_in_the_end_message(void **state)
 {
     struct bench *bench = *state;
@@ -253,6 +296,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(messages_and_their_end),
         T(a_message_that_is_not_taken_comes_again),
+        T(a_refused_message_waits_for_the_resume),
         T(an_error_in_the_end_message),
         T(no_end_message_is_a_loss),
         T(what_cannot_be_read_ends_the_stream),
