@@ -233,6 +233,17 @@ he2b_json *he2b_json_new_string(const char *text, size_t len)
     return made(json_object_new_string_len(text, (int)len));
 }
 
+he2b_json *he2b_json_copy(const he2b_json *value)
+{
+    struct json_object *copy = NULL;
+
+    if (he2b_json_is_null(value))
+        return wrap(NULL);
+    if (!value || json_object_deep_copy(unwrap(value), &copy, NULL) != 0)
+        return NULL;
+    return made(copy);
+}
+
 int he2b_json_add(he2b_json *object, const char *key, he2b_json *member)
 {
     if (!member)

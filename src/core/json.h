@@ -65,6 +65,9 @@ he2b_json *he2b_json_new_object(void);
 he2b_json *he2b_json_new_array(void);
 he2b_json *he2b_json_new_string(const char *text, size_t len);
 
+/* A copy of its own, in full depth; NULL when out of memory. */
+he2b_json *he2b_json_copy(const he2b_json *value);
+
 /* Takes ownership of member, also on failure; NULL member is HE2B_ERR_NOMEM. */
 int he2b_json_add(he2b_json *object, const char *key, he2b_json *member);
 int he2b_json_append(he2b_json *array, he2b_json *element);

@@ -114,3 +114,25 @@ size_t he2b_text_line(char *out, size_t size, const char *text, size_t len)
     out[used] = '\0';
     return used;
 }
+
+size_t he2b_text_utf8(char *out, size_t size, const char *text, size_t len)
+{
+    static const char replacement[] = "\xef\xbf\xbd";
+    size_t used = 0;
+    size_t i = 0;
+
+    while (i < len) {
+        uint32_t c = 0;
+        size_t n = utf8_char((const unsigned char *)text + i, len - i, &c);
+        const char *from = n ? text + i : replacement;
+        size_t add = n ? n : sizeof(replacement) - 1;
+
+        if (used + add > size - 1)
+            break;
+        memcpy(out + used, from, add);
+        used += add;
+        i += n ? n : 1;
+    }
+    out[used] = '\0';
+    return used;
+}

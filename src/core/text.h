@@ -18,4 +18,11 @@ size_t he2b_text_line(char *out, size_t size, const char *text, size_t len);
 /* True if text (len bytes) is valid UTF-8. */
 bool he2b_text_is_utf8(const char *text, size_t len);
 
+/*
+ * Copies text (len bytes, may hold anything) into out as valid UTF-8, NUL-terminated: every byte
+ * that is part of no character becomes U+FFFD, nothing else changes. A text that does not fit is
+ * cut between characters; 3 * len + 1 bytes always suffice. Returns the length written.
+ */
+size_t he2b_text_utf8(char *out, size_t size, const char *text, size_t len);
+
 #endif

@@ -13,6 +13,7 @@ enum {
     MULTIPART_BOUNDARY_MAX = 70, /* RFC 2046 5.1.1 */
     /* Heads of parts are some hundred bytes; guards against one without end. */
     MULTIPART_HEAD_MAX = 16 * 1024,
+    MULTIPART_NAME_MAX = 4096, /* of a filename, which is a path */
 };
 
 struct multipart_events {
@@ -37,9 +38,10 @@ struct multipart {
     void *user;
 };
 
-/* content_type: the header with its boundary. False if there is none. */
+/* content_type: the header with its boundary. False if there is none; nothing is held then. */
 bool multipart_init(struct multipart *multipart, const char *content_type,
                     const struct multipart_events *events, void *user);
+/* At most LINK_FRAME_MAX bytes. */
 void multipart_feed(struct multipart *multipart, const char *data, size_t len);
 /* True if the closing boundary was seen. */
 bool multipart_complete(const struct multipart *multipart);

@@ -1,6 +1,6 @@
 #include "local/daemon_spawn.h"
 
-#include "he2b.h"
+#include "local/daemon_spawn_args.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,158 +8,42 @@
 #include <pty.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    /* One argument of the kernel, without its NUL (wire H). */
-    ARGUMENT_MAX = 131071,
+/* What failed in the child, with its errno. */
+enum step {
+    STEP_USER,
+    STEP_CWD,
+    STEP_EXEC,
 };
 
-/*
- * As envd does it: a shell that execs the program, so that an unknown one is exit 127 with a text,
- * and the pid is the program's. The program is preferred by the kernel when memory runs out.
- */
-static const char launcher[] = "echo 100 2>/dev/null >/proc/self/oom_score_adj; exec \"$@\"";
-
-struct texts {
-    char **items;
-    size_t count;
-    size_t room;
+struct report {
+    int error;
+    enum step step;
 };
 
-static bool add_text(struct texts *texts, const char *text)
+/* ---- in the child, which never returns ---- */
+
+static _Noreturn void give_up(int report_fd, enum step step)
 {
-    if (texts->count + 1 >= texts->room) {
-        size_t room = texts->room ? texts->room * 2 : 32;
-        char **items = realloc(texts->items, room * sizeof(*items));
+    struct report report = {errno, step};
 
-        if (!items)
-            return false;
-        texts->items = items;
-        texts->room = room;
-    }
-    texts->items[texts->count] = strdup(text);
-    if (!texts->items[texts->count])
-        return false;
-    texts->items[++texts->count] = NULL;
-    return true;
-}
-
-static void free_texts(struct texts *texts)
-{
-    size_t i;
-
-    for (i = 0; i < texts->count; i++)
-        free(texts->items[i]);
-    free(texts->items);
-    memset(texts, 0, sizeof(*texts));
-}
-
-/* NAME=value, in place of an earlier NAME. */
-static bool set_env(struct texts *env, const char *name, const char *value)
-{
-    size_t len = strlen(name);
-    char *pair = NULL;
-    size_t i;
-    bool added;
-
-    if (!len || strchr(name, '=') || asprintf(&pair, "%s=%s", name, value) < 0)
-        return true;
-    for (i = 0; i < env->count; i++) {
-        if (strncmp(env->items[i], name, len) == 0 && env->items[i][len] == '=') {
-            free(env->items[i]);
-            env->items[i] = pair;
-            return true;
-        }
-    }
-    added = add_text(env, pair);
-    free(pair);
-    return added;
-}
-
-static bool add_env(void *user, const char *key, const he2b_json *value)
-{
-    const char *text = he2b_json_string(value, NULL);
-
-    return !text || set_env(user, key, text);
-}
-
-static bool make_env(struct texts *env, const struct spawn *spawn)
-{
-    const char *path = getenv("PATH");
-
-    if (!set_env(env, "PATH",
-                 path ? path : "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") ||
-        !set_env(env, "HOME", spawn->user.home) || !set_env(env, "USER", spawn->user.name) ||
-        !set_env(env, "LOGNAME", spawn->user.name) || !set_env(env, "E2B_SANDBOX", "true") ||
-        !set_env(env, "E2B_SANDBOX_ID", daemon_globals.sandbox_id) ||
-        !set_env(env, "E2B_TEMPLATE_ID", daemon_globals.template_id))
-        return false;
-    he2b_json_each(daemon_globals.env_vars, add_env, env);
-    he2b_json_each(he2b_json_get(spawn->config, "envs"), add_env, env);
-    return true;
-}
-
-static bool make_argv(struct texts *argv, const struct spawn *spawn, const char **code, char *why,
-                      size_t why_size)
-{
-    const he2b_json *args = he2b_json_get(spawn->config, "args");
-    const char *cmd = he2b_json_get_string(spawn->config, "cmd");
-    size_t i;
-
-    *code = "invalid_argument";
-    if (!cmd) {
-        snprintf(why, why_size, "cmd is missing");
-        return false;
-    }
-    if (!add_text(argv, "sh") || !add_text(argv, "-c") || !add_text(argv, launcher) ||
-        !add_text(argv, "--") || !add_text(argv, cmd))
-        return false;
-    for (i = 0; i < he2b_json_array_size(args); i++) {
-        const char *text = he2b_json_string(he2b_json_at(args, i), NULL);
-
-        if (!text) {
-            snprintf(why, why_size, "error starting process: invalid argument");
-            return false;
-        }
-        if (strlen(text) > ARGUMENT_MAX) {
-            snprintf(why, why_size,
-                     "error starting process: fork/exec /bin/sh: argument list too long");
-            return false;
-        }
-        if (!add_text(argv, text))
-            return false;
-    }
-    return true;
-}
-
-/* ---- in the child ---- */
-
-static void give_up(int report, int step)
-{
-    int words[2] = {errno, step};
-
-    while (write(report, words, sizeof(words)) < 0 && errno == EINTR) {
+    while (write(report_fd, &report, sizeof(report)) < 0 && errno == EINTR) {
     }
     _exit(127);
 }
 
-static void become(const struct daemon_user *user, int report)
+static void become(const struct daemon_user *user, int report_fd)
 {
+    /* one that is not root is only itself */
     if (geteuid() != 0)
         return;
-    if (geteuid() == user->uid && getegid() == user->gid && user->uid == 0) {
-        (void)!setgroups(0, NULL);
-        return;
-    }
-    if ((initgroups(user->name, user->gid) != 0 && setgroups(0, NULL) != 0) ||
-        setresgid(user->gid, user->gid, user->gid) != 0 ||
+    if (initgroups(user->name, user->gid) != 0 || setresgid(user->gid, user->gid, user->gid) != 0 ||
         setresuid(user->uid, user->uid, user->uid) != 0)
-        give_up(report, 1);
+        give_up(report_fd, STEP_USER);
 }
 
 static void reset_signals(void)
@@ -168,36 +52,35 @@ static void reset_signals(void)
     int i;
 
     for (i = 1; i < NSIG; i++)
-        signal(i, SIG_DFL);
+        (void)signal(i, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static void run_child(const struct spawn *spawn, char **argv, char **env, const int fds[3],
-                      int terminal, int report)
+static _Noreturn void run_child(const struct spawn *spawn, const struct spawn_args *args,
+                                const int fds[3], int terminal, int report_fd)
 {
     int i;
 
-    reset_signals();
     if (terminal >= 0) {
         setsid();
         (void)ioctl(terminal, TIOCSCTTY, 0);
-        for (i = 0; i < 3; i++)
-            dup2(terminal, i);
-    } else {
-        for (i = 0; i < 3; i++)
-            dup2(fds[i], i);
     }
-    become(&spawn->user, report);
+    for (i = 0; i < 3; i++) {
+        if (dup2(terminal >= 0 ? terminal : fds[i], i) < 0)
+            give_up(report_fd, STEP_EXEC);
+    }
+    become(&spawn->user, report_fd);
     if (chdir(spawn->cwd) != 0)
-        give_up(report, 2);
+        give_up(report_fd, STEP_CWD);
     umask(022);
     (void)setrlimit(RLIMIT_NOFILE, &daemon_globals.descriptors);
-    execve("/bin/sh", argv, env);
-    give_up(report, 3);
+    reset_signals();
+    execve("/bin/sh", args->argv, args->env);
+    give_up(report_fd, STEP_EXEC);
 }
 
-/* ---- in the parent ---- */
+/* ---- in the daemon ---- */
 
 static void close_fd(int *fd)
 {
@@ -206,34 +89,36 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-static bool make_pipe(int *ret_read, int *ret_write, bool we_read)
+/* ours does not block */
+static bool make_pipe(int *ours, int *theirs, bool we_read)
 {
     int fds[2];
 
     if (pipe2(fds, O_CLOEXEC) != 0)
         return false;
-    fcntl(we_read ? fds[0] : fds[1], F_SETFL, O_NONBLOCK);
-    *ret_read = fds[0];
-    *ret_write = fds[1];
-    return true;
+    *ours = we_read ? fds[0] : fds[1];
+    *theirs = we_read ? fds[1] : fds[0];
+    return fcntl(*ours, F_SETFL, O_NONBLOCK) == 0;
 }
 
-static bool make_descriptors(struct spawn *spawn, int fds[3], int *ret_terminal)
+static bool make_terminal(struct spawn *spawn, int *theirs)
 {
-    if (spawn->pty) {
-        struct winsize size = {.ws_col = (unsigned short)spawn->cols,
-                               .ws_row = (unsigned short)spawn->rows};
+    struct winsize size = {.ws_col = spawn->cols, .ws_row = spawn->rows};
 
-        if (openpty(&spawn->terminal, ret_terminal, NULL, NULL, &size) != 0)
-            return false;
-        fcntl(spawn->terminal, F_SETFD, FD_CLOEXEC);
-        fcntl(*ret_terminal, F_SETFD, FD_CLOEXEC);
-        fcntl(spawn->terminal, F_SETFL, O_RDWR | O_NONBLOCK);
-        (void)!fchown(*ret_terminal, spawn->user.uid, spawn->user.gid);
-        return true;
-    }
+    if (openpty(&spawn->terminal, theirs, NULL, NULL, &size) != 0)
+        return false;
+    return fcntl(spawn->terminal, F_SETFD, FD_CLOEXEC) == 0 &&
+           fcntl(*theirs, F_SETFD, FD_CLOEXEC) == 0 &&
+           fcntl(spawn->terminal, F_SETFL, O_RDWR | O_NONBLOCK) == 0 &&
+           daemon_user_own(&spawn->user, *theirs, NULL) == 0;
+}
+
+static bool make_descriptors(struct spawn *spawn, int fds[3], int *terminal)
+{
+    if (spawn->pty)
+        return make_terminal(spawn, terminal);
     if (spawn->stdin_open) {
-        if (!make_pipe(&fds[0], &spawn->in, false))
+        if (!make_pipe(&spawn->in, &fds[0], false))
             return false;
     } else {
         fds[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -243,75 +128,103 @@ static bool make_descriptors(struct spawn *spawn, int fds[3], int *ret_terminal)
     return make_pipe(&spawn->out, &fds[1], true) && make_pipe(&spawn->err, &fds[2], true);
 }
 
-/* Waits for exec: nothing on the pipe means that it happened. */
-static bool started(int report, int words[2])
+/* No handler of the daemon may run in the child: signals wait until it has its own. */
+static pid_t fork_quietly(sigset_t *old)
+{
+    sigset_t all;
+    pid_t pid;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, old);
+    pid = fork();
+    if (pid != 0)
+        sigprocmask(SIG_SETMASK, old, NULL);
+    return pid;
+}
+
+/* End of file means that exec has happened. */
+static bool runs(int report_fd, struct report *ret)
 {
     ssize_t n;
 
     do {
-        n = read(report, words, 2 * sizeof(int));
+        n = read(report_fd, ret, sizeof(*ret));
     } while (n < 0 && errno == EINTR);
-    return n != 2 * (ssize_t)sizeof(int);
+    return n != (ssize_t)sizeof(*ret);
 }
 
-static bool check_cwd(const struct spawn *spawn, char *why, size_t why_size)
+static void say_report(const struct spawn *spawn, const struct report *report, char *why,
+                       size_t why_size)
+{
+    const char *text = strerror(report->error);
+
+    switch (report->step) {
+    case STEP_USER:
+        snprintf(why, why_size, "error starting process: becoming user %s: %s", spawn->user.name,
+                 text);
+        break;
+    case STEP_CWD:
+        snprintf(why, why_size, "error starting process: chdir %s: %s", spawn->cwd, text);
+        break;
+    case STEP_EXEC:
+        snprintf(why, why_size, "error starting process: fork/exec /bin/sh: %s", text);
+        break;
+    }
+}
+
+static bool cwd_exists(const struct spawn *spawn)
 {
     struct stat info;
 
-    if (stat(spawn->cwd, &info) == 0)
-        return true;
-    if (errno != ENOENT && errno != ENOTDIR)
-        return true; /* the spawn itself will say */
-    snprintf(why, why_size, "cwd '%.512s' does not exist", spawn->cwd);
-    return false;
+    /* other trouble is told by the spawn itself */
+    return stat(spawn->cwd, &info) == 0 || errno != ENOENT;
 }
 
 int spawn_process(struct spawn *spawn, const char **ret_code, char *why, size_t why_size)
 {
-    struct texts argv = {0};
-    struct texts env = {0};
+    struct spawn_args args = {0};
+    struct report report;
     int fds[3] = {-1, -1, -1};
-    int report[2] = {-1, -1};
+    int report_fds[2] = {-1, -1};
     int terminal = -1;
-    int words[2] = {0, 0};
     int result = -1;
+    const char *wrong;
+    sigset_t old;
 
     spawn->in = spawn->out = spawn->err = spawn->terminal = -1;
-    snprintf(why, why_size, "error starting process: out of memory");
-    *ret_code = "internal";
-    if (!make_argv(&argv, spawn, ret_code, why, why_size))
-        goto out;
     *ret_code = "invalid_argument";
-    if (!check_cwd(spawn, why, why_size))
+    if (!cwd_exists(spawn)) {
+        snprintf(why, why_size, "cwd '%s' does not exist", spawn->cwd);
         goto out;
-    *ret_code = "internal";
-    if (!make_env(&env, spawn))
+    }
+    wrong = spawn_args_make(&args, spawn);
+    if (wrong) {
+        snprintf(why, why_size, "error starting process: %s", wrong);
         goto out;
-    if (pipe2(report, O_CLOEXEC) != 0 || !make_descriptors(spawn, fds, &terminal)) {
+    }
+    *ret_code = "resource_exhausted";
+    if (pipe2(report_fds, O_CLOEXEC) != 0 || !make_descriptors(spawn, fds, &terminal)) {
         snprintf(why, why_size, "error starting process: %s", strerror(errno));
         goto out;
     }
-    spawn->pid = fork();
+    spawn->pid = fork_quietly(&old);
     if (spawn->pid < 0) {
-        *ret_code = "resource_exhausted";
         snprintf(why, why_size, "error starting process: fork/exec /bin/sh: %s", strerror(errno));
         goto out;
     }
     if (spawn->pid == 0)
-        run_child(spawn, argv.items, env.items, fds, terminal, report[1]);
-    close_fd(&report[1]);
-    if (started(report[0], words)) {
+        run_child(spawn, &args, fds, terminal, report_fds[1]);
+    close_fd(&report_fds[1]);
+    if (runs(report_fds[0], &report)) {
         result = 0;
     } else {
         *ret_code = "invalid_argument";
-        snprintf(why, why_size, "error starting process: %s: %s",
-                 words[1] == 2 ? spawn->cwd : "fork/exec /bin/sh", strerror(words[0]));
+        say_report(spawn, &report, why, why_size);
     }
 out:
-    free_texts(&argv);
-    free_texts(&env);
-    close_fd(&report[0]);
-    close_fd(&report[1]);
+    spawn_args_free(&args);
+    close_fd(&report_fds[0]);
+    close_fd(&report_fds[1]);
     close_fd(&fds[0]);
     close_fd(&fds[1]);
     close_fd(&fds[2]);

@@ -1,11 +1,14 @@
+#include "local/daemon_user.h"
+
 #include "core/base64.h"
 #include "he2b.h"
-#include "local/daemon.h"
 
+#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 static void from_passwd(struct daemon_user *ret, const struct passwd *entry)
@@ -16,37 +19,37 @@ static void from_passwd(struct daemon_user *ret, const struct passwd *entry)
     ret->gid = entry->pw_gid;
 }
 
-/* Without isolation the daemon is just its caller, whose home is where it was told. */
-static bool only_myself(struct daemon_user *ret)
-{
-    const struct passwd *entry = getpwuid(geteuid());
-    const char *home = getenv("HOME");
-
-    if (!entry)
-        return false;
-    from_passwd(ret, entry);
-    if (home && home[0] == '/')
-        snprintf(ret->home, sizeof(ret->home), "%s", home);
-    return true;
-}
-
 /* Told by the launcher; inside a sandbox the environment is empty. */
 static bool without_isolation(void)
 {
     return getenv("E2B_LOCAL_WITHOUT_ISOLATION") != NULL;
 }
 
+/* The caller of the daemon, whose home is where it was told. */
+static void myself(struct daemon_user *ret)
+{
+    const struct passwd *entry = getpwuid(geteuid());
+    const char *home = getenv("HOME");
+
+    if (entry) {
+        from_passwd(ret, entry);
+    } else {
+        snprintf(ret->name, sizeof(ret->name), "%u", (unsigned)geteuid());
+        snprintf(ret->home, sizeof(ret->home), "/");
+        ret->uid = geteuid();
+        ret->gid = getegid();
+    }
+    if (home && home[0] == '/')
+        snprintf(ret->home, sizeof(ret->home), "%s", home);
+}
+
 bool daemon_user_find(struct daemon_user *ret, const char *name)
 {
     const struct passwd *entry;
-    struct daemon_user me;
 
     if (without_isolation() || geteuid() != 0) {
-        if (!only_myself(&me) ||
-            (name && name[0] && strcmp(name, me.name) != 0 && strcmp(name, "user") != 0))
-            return false;
-        *ret = me;
-        return true;
+        myself(ret);
+        return !name || !name[0] || strcmp(name, ret->name) == 0 || strcmp(name, "user") == 0;
     }
     if (name && name[0]) {
         entry = getpwnam(name);
@@ -61,26 +64,42 @@ bool daemon_user_find(struct daemon_user *ret, const char *name)
     return true;
 }
 
-bool daemon_user_of_header(struct daemon_user *ret, const char *authorization, char *ret_name,
-                           size_t size)
+/* The name in "Basic base64(name:password)"; false if the header is not of that form. */
+static bool name_in(const char *authorization, char *ret_name)
 {
-    char plain[256];
+    enum {
+        /* a name, a colon, and passwords are empty */
+        ENCODED_MAX = 400,
+    };
+    char plain[ENCODED_MAX];
+    const char *encoded;
+    const char *colon;
     size_t len;
-    char *colon;
 
+    if (!authorization || strncasecmp(authorization, "Basic ", 6) != 0)
+        return false;
+    encoded = authorization + 6;
+    len = strlen(encoded);
+    if (len > ENCODED_MAX - 4 || he2b_base64_decode(plain, &len, encoded, len) != HE2B_OK)
+        return false;
+    colon = memchr(plain, ':', len);
+    if (!colon || (size_t)(colon - plain) >= DAEMON_USER_NAME_MAX)
+        return false;
+    snprintf(ret_name, DAEMON_USER_NAME_MAX, "%.*s", (int)(colon - plain), plain);
+    return true;
+}
+
+bool daemon_user_of_header(struct daemon_user *ret, const char *authorization, char *ret_name)
+{
     ret_name[0] = '\0';
-    if (!authorization)
+    if (!name_in(authorization, ret_name))
         return daemon_user_find(ret, NULL);
-    if (strncmp(authorization, "Basic ", 6) != 0 || strlen(authorization) > 300)
-        return false;
-    len = strlen(authorization + 6);
-    if (len / 4 * 3 + 3 >= sizeof(plain) ||
-        he2b_base64_decode(plain, &len, authorization + 6, len) != HE2B_OK)
-        return false;
-    plain[len] = '\0';
-    colon = strchr(plain, ':');
-    if (colon)
-        *colon = '\0';
-    snprintf(ret_name, size, "%s", plain);
-    return daemon_user_find(ret, plain);
+    return ret_name[0] && daemon_user_find(ret, ret_name);
+}
+
+int daemon_user_own(const struct daemon_user *user, int fd, const char *path)
+{
+    int result = fd >= 0 ? fchown(fd, user->uid, user->gid) : lchown(path, user->uid, user->gid);
+
+    return result == 0 || geteuid() != 0 ? 0 : errno;
 }

@@ -25,5 +25,9 @@ void link_drop(struct evbuffer *in, const struct link_view *view);
 
 /* Appends a frame; more than LINK_FRAME_MAX of a body becomes several. 0, or -1 without memory. */
 int link_put(struct evbuffer *out, enum link_frame type, const void *data, size_t len);
+/* As link_put(), for a body that begins with a short prefix from elsewhere: one frame if it fits.
+ */
+int link_put_prefixed(struct evbuffer *out, const void *prefix, size_t prefix_len, const void *data,
+                      size_t len);
 
 #endif

@@ -1,6 +1,7 @@
 """The daemon of a sandbox alone, over frames (link.h): no plane, no isolation, the caller's user."""
 import base64
 import fcntl
+import hashlib
 import json
 import os
 import select
@@ -439,6 +440,56 @@ def test_terminals_end_without_taking_descriptors_of_others(daemon):
         stream.all()
 
 
+def test_inputs_that_meet_keep_their_order(daemon):
+    os.mkfifo(os.path.join(daemon.home, "gate"))
+    stream = daemon.start("read x <gate; md5sum", stdin=True)
+    pid = stream.pid()
+    asked = []
+    for letter in (b"a", b"b", b"c"):
+        body = json.dumps(by_pid(pid, input=stdin(letter * 200000))).encode()
+        asked.append(daemon.request("POST", "/process.Process/SendInput", body, {"content-type": "application/json"}))
+        assert not select.select([asked[-1].socket], [], [], 0.1)[0]
+    with open(os.path.join(daemon.home, "gate"), "w") as file:
+        file.write("go\n")
+    assert [a.answer()[0] for a in asked] == [200, 200, 200]
+    daemon.call("process.Process", "CloseStdin", by_pid(pid))
+    expected = hashlib.md5(b"a" * 200000 + b"b" * 200000 + b"c" * 200000).hexdigest()
+    assert output([stream.event()]).split()[0].decode() == expected
+
+
+def test_an_input_that_nobody_reads_has_a_deadline_and_an_end(daemon):
+    stream = daemon.start("exec sleep 1000", stdin=True)
+    pid = stream.pid()
+    body = by_pid(pid, input=stdin(b"x" * 200000))
+    status, answer = daemon.call("process.Process", "SendInput", body, {"connect-timeout-ms": "100"})
+    assert (status, answer["code"]) == (504, "deadline_exceeded")
+    waiting = daemon.request("POST", "/process.Process/SendInput", json.dumps(body).encode(),
+                             {"content-type": "application/json"})
+    assert not select.select([waiting.socket], [], [], 0.1)[0]
+    daemon.call("process.Process", "SendSignal", by_pid(pid, signal=9))
+    assert waiting.answer()[0] == 500
+
+
+def envelope(message):
+    body = json.dumps(message).encode()
+    return struct.pack(">BI", 0, len(body)) + body
+
+
+def test_streamed_input(daemon):
+    stream = daemon.start("cat | wc -c", stdin=True)
+    pid = stream.pid()
+    body = envelope({"start": by_pid(pid)})
+    body += envelope({"data": {"input": stdin(b"y" * 300000)}}) * 5 + envelope({"keepalive": {}})
+    asked = Events(daemon, "POST", "/process.Process/StreamInput", body, {"content-type": "application/connect+json"})
+    assert asked.message() == (0, {}) and asked.message() == (2, {})
+    daemon.call("process.Process", "CloseStdin", by_pid(pid))
+    assert output([stream.event()]).strip() == b"1500000"
+    for body in (b"", envelope({"data": {"input": stdin(b"x")}}), envelope({"start": by_pid(pid)}) * 2, b"\0\0"):
+        asked = Events(daemon, "POST", "/process.Process/StreamInput", body,
+                       {"content-type": "application/connect+json"})
+        assert asked.event()["code"] in ("invalid_argument", "not_found")
+
+
 # ---- the protocol --------------------------------------------------------------------------------
 
 
@@ -558,6 +609,49 @@ def test_parts(daemon):
     assert not os.path.exists(os.path.join(daemon.home, "n"))
 
 
+def test_metadata(daemon):
+    status, _, answer = daemon.files("POST", "f", b"x", {"x-metadata-color": "red"})
+    if status == 500 and b"not supported" in answer:
+        pytest.skip("the file system of the test has no extended attributes")
+    assert json.loads(answer)[0]["metadata"] == {"color": "red"}
+    entry = daemon.call("filesystem.Filesystem", "Stat", {"path": "f"})[1]["entry"]
+    assert entry["metadata"] == {"color": "red"}
+    daemon.files("POST", "f", b"x")
+    assert "metadata" not in daemon.call("filesystem.Filesystem", "Stat", {"path": "f"})[1]["entry"]
+    assert daemon.files("POST", "f", b"x", {"x-metadata-a": "x" * 4096})[0] == 400
+
+
+def test_compose(daemon):
+    def compose(**message):
+        status, _, body = daemon.request("POST", "/files/compose", json.dumps(message).encode(),
+                                         {"content-type": "application/json"}).answer()
+        return status, json.loads(body)
+
+    pieces = [os.urandom(300000), b"", os.urandom(70000)]
+    for i, piece in enumerate(pieces):
+        daemon.files("POST", "p%d" % i, piece)
+    names = ["p0", "p1", "p2"]
+    assert compose(source_paths=names + ["none"], destination="whole")[0] == 404
+    assert compose(source_paths=names + ["."], destination="whole")[0] == 400
+    assert compose(source_paths=[], destination="whole")[0] == 400
+    assert compose(source_paths=names)[0] == 400
+    assert compose(source_paths=["p0"], destination="p0")[0] == 400
+    assert sorted(os.listdir(daemon.home)) == names
+    status, entry = compose(source_paths=names, destination="d/whole")
+    assert (status, entry["name"]) == (200, "whole")
+    assert daemon.files("GET", "d/whole")[2] == b"".join(pieces)
+    assert os.listdir(daemon.home) == ["d"] and os.listdir(os.path.join(daemon.home, "d")) == ["whole"]
+
+
+def test_what_it_tells_of_itself(daemon):
+    assert daemon.request("GET", "/health").answer()[:2] == (204, {"cache-control": "no-store"})
+    envs = json.loads(daemon.request("GET", "/envs").answer()[2])
+    assert envs["GIVEN"] == "by the sandbox" and envs["E2B_SANDBOX_ID"] == "isbx"
+    metrics = json.loads(daemon.request("GET", "/metrics").answer()[2])
+    assert metrics["mem_total"] > metrics["mem_used"] > 0 and metrics["cpu_count"] > 0
+    assert 0 <= metrics["cpu_used_pct"] <= 100 and metrics["disk_total"] > 0
+
+
 # ---- directories (wire C.10) ---------------------------------------------------------------------
 
 
@@ -578,6 +672,9 @@ def test_directories(daemon):
     assert fs("ListDir", path="none")[0] == 404 and fs("ListDir", path="a/f")[0] == 400
     assert fs("Move", source="a/f", destination="n/e/w")[1]["entry"]["name"] == "w"
     assert fs("Move", source="a/f", destination="x")[0] == 404
+    assert fs("Stat", path="/tmp")[1]["entry"]["permissions"] == "dtrwxrwxrwx"
+    assert [e["path"] for e in fs("ListDir", path="n", depth=9)[1]["entries"]] == \
+        [os.path.join(daemon.home, p) for p in ("n/e", "n/e/w")]
     assert fs("Remove", path="a") == (200, {}) and fs("Remove", path="a") == (200, {})
     assert not os.path.exists(os.path.join(daemon.home, "a"))
 
@@ -603,6 +700,8 @@ def test_freezing(daemon):
 
 def test_its_end_ends_what_it_started(tmp_path):
     daemon = Daemon(tmp_path)
-    pid = daemon.start("trap '' TERM HUP; exec sleep 1000").pid()
+    stream = daemon.start("trap '' TERM HUP; setsid sleep 1000 & echo $!; exec sleep 1000")
+    pid = stream.pid()
+    child = int(output([stream.event()]))
     assert daemon.end() == 0
-    until(lambda: not alive(pid))
+    assert not alive(pid) and not alive(child)

@@ -113,6 +113,20 @@ static void writing(void **state)
     he2b_json_del(NULL);
 }
 
+static void a_copy_is_a_value_of_its_own(void **state)
+{
+    he2b_json *json = NULL;
+    he2b_json *copy;
+
+    (void)state;
+    assert_int_equal(parse(&json, "{\"a\":[1,{\"b\":null}]}"), HE2B_OK);
+    copy = he2b_json_copy(he2b_json_get(json, "a"));
+    he2b_json_del(json);
+    assert_string_equal(he2b_json_text(copy, NULL), "[1,{\"b\":null}]");
+    he2b_json_del(copy);
+    assert_null(he2b_json_copy(NULL));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +134,7 @@ int main(void)
         cmocka_unit_test(what_is_no_json_is_an_error),
         cmocka_unit_test(bare_values_are_whole_texts),
         cmocka_unit_test(writing),
+        cmocka_unit_test(a_copy_is_a_value_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,6 +60,19 @@ static void test_is_utf8(void **state)
     assert_false(he2b_text_is_utf8("\xc0\xaf", 2));
 }
 
+static void names_become_utf8(void **state)
+{
+    char out[16];
+
+    (void)state;
+    assert_int_equal(he2b_text_utf8(out, sizeof(out), "a\xff\xc3\xa9\n", 5), 7);
+    assert_string_equal(out, "a\xef\xbf\xbd\xc3\xa9\n");
+    assert_int_equal(he2b_text_utf8(out, 4, "ab\xc3\xa9", 4), 2);
+    assert_string_equal(out, "ab");
+    assert_int_equal(he2b_text_utf8(out, 1, "ab", 2), 0);
+    assert_string_equal(out, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -67,6 +80,7 @@ int main(void)
         cmocka_unit_test(white_space_becomes_one_line),
         cmocka_unit_test(what_does_not_fit_ends_in_dots),
         cmocka_unit_test(test_is_utf8),
+        cmocka_unit_test(names_become_utf8),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

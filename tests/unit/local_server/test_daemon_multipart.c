@@ -88,11 +88,37 @@ static void names_are_taken_whole(void **state)
     assert_string_equal(seen.text, "file|a;b\"c%22\\d|x;");
 }
 
+static void names_in_the_extended_form(void **state)
+{
+    struct seen seen;
+
+    (void)state;
+    assert_true(read_body(&seen, type,
+                          "--XX\r\nContent-Disposition: form-data; name=\"file\"; "
+                          "filename=\"no\"; filename*=UTF-8''%C3%A9%20b\r\n\r\nx\r\n--XX--",
+                          1000));
+    assert_string_equal(seen.text, "file|\xc3\xa9 b|x;");
+}
+
+static void what_only_begins_like_a_delimiter_is_data(void **state)
+{
+    static const char body[] = "--XX\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\n"
+                               "a\r\n--XXY\r\n--XX  \r\nA: b\r\n\r\nc\r\n--XX--";
+    struct seen seen;
+    size_t piece;
+
+    (void)state;
+    for (piece = 1; piece <= sizeof(body); piece++) {
+        assert_true(read_body(&seen, type, body, piece));
+        assert_string_equal(seen.text, "file||a\r\n--XXY;||c;");
+    }
+}
+
 /* A filename that was cut would be another file. */
 static void a_long_name_is_never_cut(void **state)
 {
     enum {
-        LONG = 6000,
+        LONG = MULTIPART_NAME_MAX - 1,
     };
     char *body = calloc(1, LONG + 200);
     struct seen seen;
@@ -105,6 +131,11 @@ static void a_long_name_is_never_cut(void **state)
     sprintf(body + n + LONG, "\"\r\n\r\nx\r\n--XX--");
     assert_true(read_body(&seen, type, body, 700));
     assert_int_equal(seen.longest, LONG);
+    /* one byte more is none that a file could have */
+    memset(body + n, 'n', LONG + 1);
+    sprintf(body + n + LONG + 1, "\"\r\n\r\nx\r\n--XX--");
+    assert_false(read_body(&seen, type, body, 700));
+    assert_string_equal(seen.text, "");
     free(body);
 }
 
@@ -130,7 +161,7 @@ static void a_head_without_end_is_given_up(void **state)
     memset(body + n, 'a', 2 * MULTIPART_HEAD_MAX);
     sprintf(body + n + 2 * MULTIPART_HEAD_MAX, "\r\n\r\nx\r\n--XX--");
     assert_false(read_body(&seen, type, body, 1000));
-    assert_false(read_body(&seen, type, body, 1000000));
+    assert_false(read_body(&seen, type, body, 60000));
     assert_string_equal(seen.text, "");
     free(body);
 }
@@ -149,6 +180,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_come_whole_in_any_pieces),
         cmocka_unit_test(names_are_taken_whole),
+        cmocka_unit_test(names_in_the_extended_form),
+        cmocka_unit_test(what_only_begins_like_a_delimiter_is_data),
         cmocka_unit_test(a_long_name_is_never_cut),
         cmocka_unit_test(what_has_no_end_is_not_complete),
         cmocka_unit_test(a_head_without_end_is_given_up),
