@@ -194,7 +194,7 @@ HE2B_PUBLIC void he2b_loop_del(he2b_loop *loop);
  */
 HE2B_PUBLIC int he2b_loop_run(he2b_loop *loop);
 
-/* Ends he2b_loop_run() after the callback that is running. Loop thread. */
+/* Ends he2b_loop_run() after the callbacks of this turn of the loop. Loop thread. */
 HE2B_PUBLIC void he2b_loop_stop(he2b_loop *loop);
 
 /*
