@@ -17,7 +17,7 @@ enum {
     /* libcurl's receive buffer per transfer; larger ones gained nothing, smaller cost calls. */
     RECEIVE_SIZE = 32 * 1024,
     TCP_KEEPALIVE_S = 45,
-    /* How long an idle connection is worth keeping: as the SDKs do; the edge keeps it twice as long. */
+    /* How long an idle connection is kept: as the SDKs do; the edge keeps it twice as long. */
     IDLE_CONNECTION_S = 300,
     /* Nobody waits longer; guards the arithmetic against a server's huge number. */
     RETRY_AFTER_MAX_S = 24 * 3600,
