@@ -58,6 +58,7 @@ struct he2b_command {
     he2b_rpc *input;
     size_t stdin_sent;
     size_t stdin_piece;
+    bool stdin_closed;
     he2b_process *killer;
     bool kill_as_default;
     he2b_health_look *look;

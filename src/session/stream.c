@@ -196,6 +196,10 @@ static void close_stdin(he2b_command *command)
 {
     struct he2b_process_target target;
 
+    /* Told once: the end of the command comes here too, after a failure has told it. */
+    if (command->stdin_closed)
+        return;
+    command->stdin_closed = true;
     he2b_session_target(command->session, &target);
     if (he2b_process_close_stdin(&command->input, &target, command->pid, on_stdin_closed,
                                  command) != HE2B_OK)
