@@ -9,12 +9,15 @@
 /* The states, in the words of the picture. */
 #define HE2B_LIFECYCLE_STATES(X)                                                                   \
     X(DETACHED, "detached")                                                                        \
+    X(ELECTING, "electing")                                                                        \
+    X(LOOKING_UP, "looking up")                                                                    \
     X(CREATING, "creating")                                                                        \
-    X(UNWINDING, "unwinding")                                                                      \
     X(CONNECTING, "connecting")                                                                    \
     X(PROBING, "probing")                                                                          \
+    X(PREPARING, "preparing")                                                                      \
     X(READY, "ready")                                                                              \
     X(REPLACING, "replacing")                                                                      \
+    X(DROPPING, "dropping")                                                                        \
     X(CLOSING, "closing")                                                                          \
     X(CLOSED, "closed")
 
@@ -28,18 +31,26 @@ enum he2b_lifecycle_state_id {
 /* Each starts or notes something and returns; none may step the machine. */
 #define HE2B_LIFECYCLE_ACTIONS(X)                                                                  \
     X(send_create)                                                                                 \
-    X(end_create)                                                                                  \
     X(send_connect)                                                                                \
-    X(send_kill)                                                                                   \
-    X(send_probe)                                                                                  \
+    X(seek_role)                                                                                   \
     X(fail_waiters)                                                                                \
+    X(report_rest)                                                                                 \
+    X(send_list)                                                                                   \
+    X(drop_role)                                                                                   \
+    X(cancel_call)                                                                                 \
+    X(send_probe)                                                                                  \
+    X(prepare_made)                                                                                \
+    X(end_create)                                                                                  \
     X(admit)                                                                                       \
     X(forget_sandbox)                                                                              \
-    X(cancel_call)                                                                                 \
+    X(gate_role)                                                                                   \
+    X(prepare_joined)                                                                              \
+    X(prepare_rebooted)                                                                            \
+    X(seek_again)                                                                                  \
+    X(refuse_waiters)                                                                              \
     X(send_renew)                                                                                  \
     X(note_lease)                                                                                  \
-    X(cancel_renew)                                                                                \
-    X(report_closed)
+    X(cancel_renew)
 
 struct he2b_lifecycle_actions {
 #define HE2B_X(name) void (*name)(void *user);

@@ -9,26 +9,37 @@
     import "lifecycle_events.h";
 
     action send_create { machine->actions->send_create(machine->user); }
-    action end_create { machine->actions->end_create(machine->user); }
     action send_connect { machine->actions->send_connect(machine->user); }
-    action send_kill { machine->actions->send_kill(machine->user); }
-    action send_probe { machine->actions->send_probe(machine->user); }
+    action seek_role { machine->actions->seek_role(machine->user); }
     action fail_waiters { machine->actions->fail_waiters(machine->user); }
+    action report_rest { machine->actions->report_rest(machine->user); }
+    action send_list { machine->actions->send_list(machine->user); }
+    action drop_role { machine->actions->drop_role(machine->user); }
+    action cancel_call { machine->actions->cancel_call(machine->user); }
+    action send_probe { machine->actions->send_probe(machine->user); }
+    action prepare_made { machine->actions->prepare_made(machine->user); }
+    action end_create { machine->actions->end_create(machine->user); }
     action admit { machine->actions->admit(machine->user); }
     action forget_sandbox { machine->actions->forget_sandbox(machine->user); }
-    action cancel_call { machine->actions->cancel_call(machine->user); }
+    action gate_role { machine->actions->gate_role(machine->user); }
+    action prepare_joined { machine->actions->prepare_joined(machine->user); }
+    action prepare_rebooted { machine->actions->prepare_rebooted(machine->user); }
+    action seek_again { machine->actions->seek_again(machine->user); }
+    action refuse_waiters { machine->actions->refuse_waiters(machine->user); }
     action send_renew { machine->actions->send_renew(machine->user); }
     action note_lease { machine->actions->note_lease(machine->user); }
     action cancel_renew { machine->actions->cancel_renew(machine->user); }
-    action report_closed { machine->actions->report_closed(machine->user); }
 
     action in_detached { machine->state = HE2B_LIFECYCLE_DETACHED; }
+    action in_electing { machine->state = HE2B_LIFECYCLE_ELECTING; }
+    action in_looking_up { machine->state = HE2B_LIFECYCLE_LOOKING_UP; }
     action in_creating { machine->state = HE2B_LIFECYCLE_CREATING; }
-    action in_unwinding { machine->state = HE2B_LIFECYCLE_UNWINDING; }
     action in_connecting { machine->state = HE2B_LIFECYCLE_CONNECTING; }
     action in_probing { machine->state = HE2B_LIFECYCLE_PROBING; }
+    action in_preparing { machine->state = HE2B_LIFECYCLE_PREPARING; }
     action in_ready { machine->state = HE2B_LIFECYCLE_READY; }
     action in_replacing { machine->state = HE2B_LIFECYCLE_REPLACING; }
+    action in_dropping { machine->state = HE2B_LIFECYCLE_DROPPING; }
     action in_closing { machine->state = HE2B_LIFECYCLE_CLOSING; }
     action in_closed { machine->state = HE2B_LIFECYCLE_CLOSED; }
 

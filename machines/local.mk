@@ -4,14 +4,19 @@ machines_libmachines_la_SOURCES = \
 	machines/command.c machines/command.h machines/command_events.h \
 	machines/envelope.c machines/envelope.h \
 	machines/lifecycle.c machines/lifecycle.h machines/lifecycle_events.h \
-	machines/marker.c machines/marker.h
-RL_FILES = machines/command.rl machines/envelope.rl machines/lifecycle.rl machines/marker.rl
+	machines/marker.c machines/marker.h \
+	machines/teardown.c machines/teardown.h machines/teardown_events.h \
+	machines/writer.c machines/writer.h machines/writer_events.h
+RL_FILES = machines/command.rl machines/envelope.rl machines/lifecycle.rl machines/marker.rl \
+	machines/teardown.rl machines/writer.rl
 # Charts are included by their glue, which make cannot see.
 machines/command.c: machines/command_chart.rl machines/command_events.h
 machines/lifecycle.c: machines/lifecycle_chart.rl machines/lifecycle_events.h
+machines/teardown.c: machines/teardown_chart.rl machines/teardown_events.h
+machines/writer.c: machines/writer_chart.rl machines/writer_events.h
 
 EXTRA_DIST += $(RL_FILES) machines/command_chart.rl machines/lifecycle_chart.rl \
-	machines/README.md machines/diagram.awk
+	machines/teardown_chart.rl machines/writer_chart.rl machines/README.md machines/diagram.awk
 # Not CLEANFILES: who builds a release without Ragel may run "make clean".
 MAINTAINERCLEANFILES += $(RL_FILES:.rl=.c)
 
@@ -32,12 +37,14 @@ SUFFIXES = .rl
 # The pictures of the charts are committed, with the text they are drawn from. That text, not the
 # drawing, is what has to be fresh: Graphviz draws a little differently in each version. The drawing
 # tells by a checksum which text it shows.
-DIAGRAMS = command lifecycle
+DIAGRAMS = command lifecycle teardown writer
 DIAGRAM_DOT = $(RAGEL) -V -I $(srcdir)/machines $(srcdir)/machines/$$chart.rl | \
 	$(AWK) -v title=$$chart -f $(srcdir)/machines/diagram.awk \
 		$(srcdir)/machines/$${chart}_events.h -
 EXTRA_DIST += docs/diagrams/command.dot docs/diagrams/command.svg \
-	docs/diagrams/lifecycle.dot docs/diagrams/lifecycle.svg
+	docs/diagrams/lifecycle.dot docs/diagrams/lifecycle.svg \
+	docs/diagrams/teardown.dot docs/diagrams/teardown.svg \
+	docs/diagrams/writer.dot docs/diagrams/writer.svg
 
 .PHONY: diagrams diagrams-check
 diagrams:
