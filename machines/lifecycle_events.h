@@ -21,10 +21,9 @@ enum he2b_lifecycle_event {
     LIFE_CONNECTED = 14, /* connect: it runs, and is to be probed (again) */
     LIFE_SAME = 15,      /* connect: the scope's sandbox runs, and was attached before */
     LIFE_JOINED = 16,    /* connect: the scope's sandbox runs, and is new to this session */
-    LIFE_REBOOTED =
-        17,         /* connect: the scope's sandbox was paused meanwhile; what ran in it is gone */
-    LIFE_NEXT = 18, /* connect: this candidate exists no more, there is another */
-    LIFE_GONE = 19, /* connect: this session's own sandbox exists no more */
+    LIFE_REBOOTED = 17,  /* connect: the scope's sandbox was paused meanwhile */
+    LIFE_NEXT = 18,      /* connect: this candidate exists no more, there is another */
+    LIFE_GONE = 19,      /* connect: this session's own sandbox exists no more */
     LIFE_ASTRAY = 20,    /* connect: the scope's sandbox exists no more */
     LIFE_PROBED = 21,    /* home, working directory and tools are known */
     LIFE_PREPARED = 22,  /* the command may start, as far as the role goes */
