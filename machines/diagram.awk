@@ -4,9 +4,19 @@
 BEGIN { LEFT = "<br align=\"left\"/>" }
 
 # "    CMD_READY = 1,  /* the session can take it */"
-FNR == NR {
+FILENAME ~ /_events\.h$/ {
     if ($2 == "=" && $3 ~ /^[0-9]+,$/)
         event[$3 + 0] = $1
+    next
+}
+
+# the glue's init, since no arrow need lead to the first state: "    machine->state = HE2B_COMMAND_WAITING;"
+FILENAME ~ /\.rl$/ {
+    if ($1 == "machine->state" && $2 == "=") {
+        initial = tolower($3)
+        sub("^he2b_" title "_", "", initial)
+        sub(/;$/, "", initial)
+    }
     next
 }
 
@@ -50,6 +60,7 @@ function events_of(list,    parts, ends, n, i, k, names) {
 }
 
 END {
+    name[first] = initial
     print "digraph " title " {"
     print "    graph [ranksep = 0.6, nodesep = 0.5, fontname = \"Helvetica\"];"
     print "    node [shape = box, style = \"rounded,filled\", fillcolor = \"#eef3fa\", fontname = \"Helvetica-Bold\"];"

@@ -40,7 +40,7 @@ SUFFIXES = .rl
 DIAGRAMS = command lifecycle teardown writer
 DIAGRAM_DOT = $(RAGEL) -V -I $(srcdir)/machines $(srcdir)/machines/$$chart.rl | \
 	$(AWK) -v title=$$chart -f $(srcdir)/machines/diagram.awk \
-		$(srcdir)/machines/$${chart}_events.h -
+		$(srcdir)/machines/$${chart}_events.h $(srcdir)/machines/$$chart.rl -
 EXTRA_DIST += docs/diagrams/command.dot docs/diagrams/command.svg \
 	docs/diagrams/lifecycle.dot docs/diagrams/lifecycle.svg \
 	docs/diagrams/teardown.dot docs/diagrams/teardown.svg \
