@@ -6,6 +6,7 @@ src_core_libcore_la_SOURCES = \
 	src/core/error.c \
 	src/core/failure.c src/core/failure.h \
 	src/core/json.c src/core/json.h \
+	src/core/rfc3339.c src/core/rfc3339.h \
 	src/core/secrets.c src/core/secrets.h \
 	src/core/settings.c src/core/settings.h \
 	src/core/text.c src/core/text.h
