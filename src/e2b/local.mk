@@ -1,7 +1,6 @@
 # e2b: E2B's control plane and sandbox daemon calls, on top of net.
 noinst_LTLIBRARIES += src/e2b/libe2b.la
 src_e2b_libe2b_la_SOURCES = \
-	src/core/scope.h \
 	src/e2b/attempt.c \
 	src/e2b/control.c src/e2b/control.h src/e2b/control_call.h \
 	src/e2b/control_create.c \
