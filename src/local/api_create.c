@@ -120,18 +120,13 @@ static bool read_map(struct api_call *call, const char *key, char **ret)
 
 static bool read_timeout(struct api_call *call, struct sandbox_settings *ret)
 {
-    ret->timeout_s = call->v2 ? TIMEOUT_V2_S : TIMEOUT_V1_S;
+    ret->timeout_s = plane_capped_s(call->plane, call->v2 ? TIMEOUT_V2_S : TIMEOUT_V1_S);
     if (!api_get_int(call->json, "timeout", NULL, &ret->timeout_s) || ret->timeout_s < 0)
         return refuse(call, 400,
                       "validation error: timeout must be a number of seconds, 0 or more");
     if (ret->timeout_s == 0)
         return refuse(call, 400, "Timeout must be greater than 0");
-    if (ret->timeout_s > PLANE_LEASE_MAX_S) {
-        api_error(call->request, 400, NULL, "Timeout cannot be greater than %d hours",
-                  PLANE_LEASE_MAX_H);
-        return false;
-    }
-    return true;
+    return !api_is_too_long(call, ret->timeout_s);
 }
 
 static bool read_auto_resume(struct api_call *call, bool *ret)

@@ -189,7 +189,9 @@ static bool wake(struct sandbox *sandbox)
     if (sandbox->state != SANDBOX_PAUSED || !sandbox->frozen || !sandbox->settings.auto_resume)
         return false;
     log_line(LOG_LEVEL_INFO, "sandbox %s is woken by traffic", sandbox->id);
-    if (sandbox_resume(sandbox, lease < WAKE_LEASE_MIN_S ? WAKE_LEASE_MIN_S : lease, why) < 0)
+    if (lease < WAKE_LEASE_MIN_S)
+        lease = plane_capped_s(sandbox->plane, WAKE_LEASE_MIN_S);
+    if (sandbox_resume(sandbox, lease, why) < 0)
         return false;
     return sandbox->state == SANDBOX_RUNNING;
 }

@@ -39,12 +39,18 @@ struct sandbox *plane_find(const struct plane *plane, const char *id)
     return sandbox;
 }
 
+int64_t plane_capped_s(const struct plane *plane, int64_t seconds)
+{
+    int64_t most = plane->options->max_lease_s;
+    return seconds < most ? seconds : most;
+}
+
 void plane_arm_leases(struct plane *plane)
 {
     int64_t nearest = INT64_MAX;
 
     for (const struct sandbox *s = plane->first; s; s = s->next) {
-        if (s->state == SANDBOX_RUNNING && sandbox_left_ms(s) < nearest)
+        if (sandbox_has_lease(s) && sandbox_left_ms(s) < nearest)
             nearest = sandbox_left_ms(s);
     }
     if (!plane->lease_timer)
@@ -78,7 +84,7 @@ static void on_lease(evutil_socket_t fd, short what, void *user)
     (void)what;
     while (sandbox) {
         struct sandbox *next = sandbox->next;
-        if (sandbox->state == SANDBOX_RUNNING && sandbox_left_ms(sandbox) <= 0)
+        if (sandbox_has_lease(sandbox) && sandbox_left_ms(sandbox) <= 0)
             expire(sandbox);
         sandbox = next;
     }
@@ -308,6 +314,7 @@ static int prepare(struct plane *plane)
     }
     measure(plane);
     store_each(&plane->store, restore_one, plane);
+    plane_arm_leases(plane);
     store_each_stray(&plane->store, sweep_one, plane);
     return OPTIONS_EXIT_OK;
 }

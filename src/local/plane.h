@@ -18,9 +18,6 @@ struct sandbox;
 struct sweep;
 
 enum {
-    /* longest lease and longest run, as the service's larger plan has it (wire E) */
-    PLANE_LEASE_MAX_H = 24,
-    PLANE_LEASE_MAX_S = PLANE_LEASE_MAX_H * 3600,
     /* processes in one sandbox; guards the host's table */
     PLANE_PROCESSES_MAX = 1024,
 };
@@ -46,6 +43,9 @@ struct plane {
 
 /* The sandbox of that id, or NULL. One that is being made is there too. */
 struct sandbox *plane_find(const struct plane *plane, const char *id);
+
+/* So many seconds, or the plan's maximum if that is less: for leases that nobody asked for. */
+int64_t plane_capped_s(const struct plane *plane, int64_t seconds);
 
 /* After a lease changed: the one timer is set to the nearest end. */
 void plane_arm_leases(struct plane *plane);
