@@ -132,6 +132,7 @@ static void on_gone(struct http_request *request, bool whole)
     struct api_call *call = http_user(request);
 
     (void)whole;
+    api_create_forget(call);
     if (call->waiter.listed)
         sandbox_unwait(call->sandbox, &call->waiter);
     he2b_json_del(call->json);

@@ -36,6 +36,8 @@ struct api_call {
     int64_t came_ms;         /* on the monotonic clock */
     struct he2b_buf body;
     he2b_json *json; /* the body's object, {} without one */
+    /* while a create waits for its turn */
+    struct api_call *next_create;
     /* while the call waits for a sandbox */
     struct sandbox *sandbox;
     struct sandbox_waiter waiter;
@@ -75,7 +77,13 @@ void api_wait(struct api_call *call, struct sandbox *sandbox,
 
 /* ---- the calls ---- */
 
-void api_create(struct api_call *call);       /* A.6 */
+/* A.6. Making a folder holds the loop up for some milliseconds, so that each turn of the loop makes
+ * one: however many are asked for at once, leases end in time (A.13). */
+void api_create(struct api_call *call);
+/* A turn has come; user is the plane. */
+void api_create_turn(evutil_socket_t fd, short what, void *user);
+/* The call is over, perhaps before its turn. */
+void api_create_forget(struct api_call *call);
 void api_list(struct api_call *call);         /* A.7 */
 void api_list_running(struct api_call *call); /* A.7, v1 */
 void api_detail(struct api_call *call);       /* A.12 */

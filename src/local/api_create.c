@@ -4,6 +4,7 @@
 #include "local/plane.h"
 
 #include <ctype.h>
+#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,7 +195,7 @@ static void on_started(void *user, struct sandbox *sandbox, bool gone, const cha
         api_answer(call->request, 201, api_sandbox(sandbox));
 }
 
-void api_create(struct api_call *call)
+static void create(struct api_call *call)
 {
     struct sandbox_settings settings = {0};
     char why[SANDBOX_WHY_MAX];
@@ -226,4 +227,43 @@ void api_create(struct api_call *call)
     }
     log_line(LOG_LEVEL_WARNING, "a sandbox cannot be created: %s", why);
     api_error(call->request, 500, "sandbox_create_failed", "Failed to create sandbox: %s", why);
+}
+
+/* ---- turns ---- */
+
+void api_create(struct api_call *call)
+{
+    static const struct timeval next = {0};
+
+    call->next_create = call->plane->creates;
+    call->plane->creates = call;
+    event_add(call->plane->create_turn, &next);
+}
+
+void api_create_forget(struct api_call *call)
+{
+    struct api_call **link = &call->plane->creates;
+
+    while (*link && *link != call)
+        link = &(*link)->next_create;
+    if (*link)
+        *link = call->next_create;
+}
+
+void api_create_turn(evutil_socket_t fd, short what, void *user)
+{
+    static const struct timeval next = {0};
+    struct plane *plane = user;
+    struct api_call *call = plane->creates;
+
+    (void)fd;
+    (void)what;
+    while (call && call->next_create)
+        call = call->next_create;
+    if (!call)
+        return;
+    api_create_forget(call);
+    if (plane->creates)
+        event_add(plane->create_turn, &next);
+    create(call);
 }

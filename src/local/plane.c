@@ -294,6 +294,8 @@ static void end(struct plane *plane)
     while (plane->first)
         sandbox_end(plane->first);
     sweep_del(plane->sweep);
+    if (plane->create_turn)
+        event_free(plane->create_turn);
     if (plane->lease_timer)
         event_free(plane->lease_timer);
     if (plane->base)
@@ -307,6 +309,8 @@ static int prepare(struct plane *plane)
     if (plane->base)
         plane->lease_timer = evtimer_new(plane->base, on_lease, plane);
     if (plane->lease_timer)
+        plane->create_turn = evtimer_new(plane->base, api_create_turn, plane);
+    if (plane->create_turn)
         plane->sweep = sweep_new(plane->base, plane->store.folders_fd);
     if (!plane->sweep) {
         log_line(LOG_LEVEL_ERROR, "out of memory");

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct api_call;
 struct event;
 struct event_base;
 struct http;
@@ -33,6 +34,9 @@ struct plane {
     struct http *http;
     struct sweep *sweep;
     struct event *lease_timer;
+    /* calls of create that wait for their turn, the last comer first, and the event of the turn */
+    struct api_call *creates;
+    struct event *create_turn;
     /* every sandbox that exists, in no order */
     struct sandbox *first;
     /* shown in lists: of this machine */
