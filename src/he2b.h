@@ -70,6 +70,9 @@ HE2B_PUBLIC const char *he2b_version(void);
     X(ERR_FORK, -515, "used in a forked child of the process that made it")                        \
     X(ERR_OVERFLOW, -516, "more data than the bound allows")                                       \
     X(ERR_SYSTEM, -517, "an operating system call failed")                                         \
+    X(ERR_ROLE, -518, "another live Hermes session holds the role that this needs")                \
+    X(ERR_NOT_READY, -519, "the sandbox's Hermes state is being rebuilt or known to be stale")     \
+    X(ERR_STEP, -520, "a step on this machine failed")                                             \
     X(ERR_FATAL, -900, "below this value an object can only be deleted")                           \
     X(ERR_NOMEM, -901, "out of memory")                                                            \
     X(ERR_LOOP, -902, "the event loop failed")
@@ -232,11 +235,80 @@ HE2B_PUBLIC int he2b_session_new(he2b_session **ret, he2b_loop *loop, const he2b
 HE2B_PUBLIC int he2b_session_set_sandbox(he2b_session *session, const char *sandbox_id);
 
 /*
+ * Makes the session one of a persistent scope (B-10): its sandbox is found or made, shared with the
+ * other sessions of the scope, paused by the server when nobody extends its lease, and never killed
+ * or paused by this one. home is the profile home, an absolute path, under which <home>/cache/e2b
+ * holds the locks and the marker that sessions share; task may be NULL or "" ("default"). Neither
+ * leaves this machine (B-11). host_state not 0: the caller does the steps HE2B_STEP_RECOVER, _PUSH,
+ * _SYNC and _PULL; 0: there is no Hermes state to move, and they are never asked for.
+ * Before the first prepare or command.
+ * Returns HE2B_OK, HE2B_ERR_SETTING (home), HE2B_ERR_STATE, HE2B_ERR_NOMEM.
+ */
+HE2B_PUBLIC int he2b_session_set_scope(he2b_session *session, const char *home, const char *task,
+                                       int host_state);
+
+/*
  * Replaces the API key for all later requests (B-7); NULL or "" removes it. Copied, and wiped with
  * the session.
  * Returns HE2B_OK, HE2B_ERR_SETTING (control characters), HE2B_ERR_NOMEM.
  */
 HE2B_PUBLIC int he2b_session_set_api_key(he2b_session *session, const char *key);
+
+/* ---- steps: what only the caller's machine can do ---- */
+
+/*
+ * A persistent session needs files of this machine: locks and the marker, which the library knows,
+ * and Hermes' state, which only the caller knows. Files can block, so the loop's thread does not
+ * touch them: it hands out one step at a time and goes on when that is answered.
+ */
+enum he2b_step_kind {
+    /* the library's own: he2b_step_do() does them, on any thread */
+    HE2B_STEP_ELECT = 1,   /* creation lock, then writer lease (B-24, B-60) */
+    HE2B_STEP_PROMOTE = 2, /* writer lease, else a look at the marker (B-65) */
+    HE2B_STEP_MARK = 3,    /* the scope is dirty (B-62) */
+    HE2B_STEP_CLEAR = 4,   /* and is no more */
+    HE2B_STEP_RELEASE = 5, /* every lock is let go (B-64, B-68) */
+    /* the caller's, in a session with host_state */
+    HE2B_STEP_RECOVER = 6, /* what the sandbox alone has comes to the host (B-62, section 8) */
+    HE2B_STEP_PUSH = 7,    /* the host's state goes into the sandbox (B-73) */
+    HE2B_STEP_SYNC = 8,    /* the host's changes, before a command (B-66, B-70) */
+    HE2B_STEP_PULL = 9,    /* the sandbox's state comes home, at the end (B-91) */
+};
+
+enum he2b_step_outcome {
+    HE2B_STEP_DONE = 1,
+    HE2B_STEP_FAILED = 2,
+    HE2B_STEP_AGAIN = 3,     /* a pull: reconnect, then ask for it once more */
+    HE2B_STEP_ABANDONED = 4, /* nothing was begun, and nobody is left who would do it */
+};
+
+typedef struct he2b_step he2b_step;
+
+/*
+ * Gets each step, on the loop thread, and must see to it that it is answered once by
+ * he2b_step_done(). It may be called and answered from inside; it may outlive the session.
+ */
+typedef void (*he2b_step_fn)(void *user, he2b_step *step);
+
+/*
+ * Without it the library does its own steps itself, on the loop's thread: for programs with one
+ * session and no host_state. Before the first prepare or command.
+ * Returns HE2B_OK, HE2B_ERR_STATE.
+ */
+HE2B_PUBLIC int he2b_session_on_step(he2b_session *session, he2b_step_fn fn, void *user);
+
+/* Any thread that has the step. */
+HE2B_PUBLIC enum he2b_step_kind he2b_step_kind(const he2b_step *step);
+/* "push" for HE2B_STEP_PUSH; "?" for a number that is none. Static; any thread. */
+HE2B_PUBLIC const char *he2b_step_name(int kind);
+
+/* Does a step of the library's own, which may block on files. ANY THREAD, one at a time per step;
+ * harmless for the caller's kinds. Its outcome is in the step: answer HE2B_STEP_DONE. */
+HE2B_PUBLIC void he2b_step_do(he2b_step *step);
+
+/* Answers a step; it is gone afterwards. why: one line for HE2B_STEP_FAILED, else NULL. Loop
+ * thread. */
+HE2B_PUBLIC void he2b_step_done(he2b_step *step, enum he2b_step_outcome outcome, const char *why);
 
 /* Called once, with NULL when the session is ready and with the failure when it is not. */
 typedef void (*he2b_session_fn)(void *user, const he2b_failure *failure);
@@ -246,7 +318,7 @@ typedef void (*he2b_session_fn)(void *user, const he2b_failure *failure);
  * that covers a command of timeout_ms (0: no limit) with its grace (B-30). Several may wait at a
  * time; they share one bring-up. A session that failed tries again at the next call.
  * done comes with HE2B_ERR_KEY, _REFUSED, _UNREACHABLE, _TLS, _PROTOCOL, _BUSY, _SERVER, _GONE,
- * _LOST, _CLOSED, _NOMEM, or HE2B_ERR_CANCELLED after he2b_session_cancel() of the same user.
+ * _LOST, _CLOSED, _ROLE (B-23), _NOT_READY (B-65), _STEP, _NOMEM, or HE2B_ERR_CANCELLED after he2b_session_cancel() of the same user.
  * Returns HE2B_OK (done will come), HE2B_ERR_CLOSED, HE2B_ERR_FORK, HE2B_ERR_NOMEM.
  */
 HE2B_PUBLIC int he2b_session_prepare(he2b_session *session, int64_t timeout_ms,
@@ -257,13 +329,18 @@ HE2B_PUBLIC int he2b_session_prepare(he2b_session *session, int64_t timeout_ms,
 HE2B_PUBLIC void he2b_session_cancel(he2b_session *session, void *user);
 
 /*
- * Ends the session when its last command has ended; new commands are refused at once (B-90). A
- * sandbox that this session created is killed, tried again while the outcome is not known; one it
- * was given is left as it is. done comes with NULL, or with the failure of the kill, which the
- * server's lease then ends. A second close joins the first.
+ * Ends the session when its last command has ended; new commands are refused at once (B-90). In a
+ * scope the writer's state is pulled home, the role released last (B-91, B-68), and the sandbox left
+ * to its lease. Else a sandbox that this session created is killed, tried again while the outcome
+ * is not known, and one it was given is left as it is. done comes with NULL, or with the failure of
+ * the pull or of the kill, which the server's lease then ends. A second close joins the first.
  * Returns HE2B_OK (done will come), HE2B_ERR_CLOSED (being deleted), HE2B_ERR_FORK, HE2B_ERR_NOMEM.
  */
 HE2B_PUBLIC int he2b_session_close(he2b_session *session, he2b_session_fn done, void *user);
+
+/* Gives a pull up that is on its way at the end: the rest of the close goes on at once (B-94, B-96).
+ * A step that is out for it may be answered later, or never. */
+HE2B_PUBLIC void he2b_session_abandon_pull(he2b_session *session);
 
 /*
  * Frees a session. Without a finished close its commands, and whoever waits for it, end with
@@ -279,8 +356,12 @@ HE2B_PUBLIC const char *he2b_session_state(const he2b_session *session);
 HE2B_PUBLIC const char *he2b_session_sandbox_id(const he2b_session *session);
 HE2B_PUBLIC const char *he2b_session_home(const he2b_session *session);
 HE2B_PUBLIC const char *he2b_session_cwd(const he2b_session *session);
-/* How many sandboxes this session has had: 0 before the first, 2 after one was replaced because it
- * had vanished (B-97). */
+/* The scope's digest (B-10); "" without one. As long as the session. */
+HE2B_PUBLIC const char *he2b_session_scope(const he2b_session *session);
+/* Name of the writer chart's state: "holding", "reading". Static. */
+HE2B_PUBLIC const char *he2b_session_role(const he2b_session *session);
+/* How often this session has found itself in a sandbox with nothing of its own running in it: 0
+ * before the first, more after one was replaced (B-97) or was paused meanwhile (B-35). */
 HE2B_PUBLIC unsigned he2b_session_generation(const he2b_session *session);
 
 /* ---- command ----------------------------------------------------------------------------------

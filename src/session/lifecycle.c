@@ -25,9 +25,18 @@ static void fail_code(he2b_session *session, const char *action, int error)
 
 /* ---- create ---- */
 
+/* The sandbox is new to this session, or what ran in it is gone. */
+static void begin_anew(he2b_session *session)
+{
+    session->probed = false;
+    session->generation++;
+    session->deadline_ms = 0;
+}
+
 static void on_created(void *user, const struct he2b_control_answer *answer)
 {
     he2b_session *session = user;
+    bool scope = session->scope[0] != '\0';
 
     session->call = NULL;
     if (!answer->ok) {
@@ -35,26 +44,26 @@ static void on_created(void *user, const struct he2b_control_answer *answer)
         return;
     }
     session->endpoint = answer->endpoint;
-    session->own = true;
-    session->probed = false;
-    session->generation++;
-    session->deadline_ms = 0;
+    session->own = !scope;
+    session->attached = scope;
+    begin_anew(session);
     he2b_lease_set(session, answer->sent_ms, answer->lease_s);
     he2b_session_log(session, HE2B_LOG_INFO, "sandbox %s created from template %s, lease %lld s",
                      session->endpoint.sandbox_id, session->settings.template_id,
                      (long long)answer->lease_s);
-    he2b_session_post(session, LIFE_CREATED);
+    he2b_session_post(session, scope ? LIFE_MADE : LIFE_CREATED);
 }
 
 static void send_create(void *user)
 {
     he2b_session *session = user;
+    const char *scope = session->scope[0] ? session->scope : NULL;
     char attempt[HE2B_ATTEMPT_MAX];
     int error = he2b_attempt_token(attempt);
 
     if (!error)
         error = he2b_control_create(&session->call, session->loop, &session->settings, attempt,
-                                    NULL, session->lease_s, on_created, session);
+                                    scope, session->lease_s, on_created, session);
     if (error)
         fail_code(session, "create sandbox", error);
 }
@@ -71,15 +80,16 @@ static void forget_sandbox(void *user)
     he2b_session *session = user;
 
     he2b_session_log(session, HE2B_LOG_WARNING,
-                     "sandbox %s no longer exists; a new one is made, what was in it is lost",
-                     session->endpoint.sandbox_id);
-    memset(&session->endpoint, 0, sizeof(session->endpoint));
+                     "sandbox %s no longer exists; a new one is %s, what was in it is lost",
+                     session->endpoint.sandbox_id, session->scope[0] ? "looked for" : "made");
+    explicit_bzero(&session->endpoint, sizeof(session->endpoint));
     session->own = false;
+    session->attached = false;
     session->probed = false;
     session->deadline_ms = 0;
 }
 
-/* ---- connect: before something is started ---- */
+/* ---- connect: before anything is started ---- */
 
 /* Trouble on the way, no word against us: the known lease still lets commands run (B-31). */
 static bool only_trouble(const struct he2b_failure *failure)
@@ -89,27 +99,84 @@ static bool only_trouble(const struct he2b_failure *failure)
            failure->status != 409;
 }
 
+/* The plan's maximum: no refusal, only no extension (B-32). */
+static bool at_maximum(const struct he2b_failure *failure)
+{
+    return failure->status == 400;
+}
+
+static void on_deadline(void *user, const struct he2b_control_answer *answer)
+{
+    he2b_session *session = user;
+    int64_t deadline_ms;
+
+    session->deadline_look = NULL;
+    if (!answer->ok || answer->info.remaining_ms == INT64_MIN)
+        return;
+    deadline_ms = answer->sent_ms + answer->info.remaining_ms;
+    if (session->deadline_ms && deadline_ms < session->deadline_ms)
+        session->deadline_ms = deadline_ms;
+}
+
+/* Beside everything: the plan's maximum can cut a lease without a word (B-32). */
+static void look_at_deadline(he2b_session *session)
+{
+    he2b_control_cancel(session->deadline_look);
+    session->deadline_look = NULL;
+    if (he2b_control_get(&session->deadline_look, session->loop, &session->settings,
+                         session->endpoint.sandbox_id, on_deadline, session) != HE2B_OK)
+        session->deadline_look = NULL;
+}
+
+/* The scope's sandbox, or the one of the list that is tried, exists no more. */
+static void miss_scope(he2b_session *session)
+{
+    if (session->attached)
+        he2b_session_post(session, LIFE_ASTRAY);
+    else if (he2b_search_next(session))
+        he2b_session_post(session, LIFE_NEXT);
+    else
+        he2b_search_absent(session);
+}
+
 static void on_connected(void *user, const struct he2b_control_answer *answer)
 {
     he2b_session *session = user;
+    bool scope = session->scope[0] != '\0';
+    bool known = session->probed && (!scope || session->attached);
 
     session->call = NULL;
     if (answer->ok) {
         bool same_boot = answer->status == 200;
+        bool joined = scope && !session->attached;
 
         session->endpoint = answer->endpoint;
-        if (!same_boot)
-            session->deadline_ms = 0;
+        if (!same_boot || !session->generation || joined)
+            begin_anew(session);
+        known = session->probed;
         he2b_lease_set(session, answer->sent_ms, answer->lease_s);
-        if (!session->generation)
-            session->generation = 1;
-        he2b_session_post(session, same_boot && session->probed ? LIFE_ATTACHED : LIFE_CONNECTED);
+        if (same_boot)
+            look_at_deadline(session);
+        if (joined) {
+            session->attached = true;
+            he2b_session_log(session, HE2B_LOG_INFO, "sandbox %s found%s",
+                             session->endpoint.sandbox_id, same_boot ? "" : " paused, and resumed");
+            he2b_session_post(session, LIFE_JOINED);
+        } else if (scope) {
+            he2b_session_post(session, known ? LIFE_SAME : LIFE_REBOOTED);
+        } else {
+            he2b_session_post(session, known ? LIFE_ATTACHED : LIFE_CONNECTED);
+        }
+    } else if (answer->failure.code == HE2B_ERR_GONE && scope) {
+        miss_scope(session);
     } else if (answer->failure.code == HE2B_ERR_GONE && session->own) {
         he2b_session_post(session, LIFE_GONE);
-    } else if (only_trouble(&answer->failure) && session->probed &&
+    } else if ((only_trouble(&answer->failure) || at_maximum(&answer->failure)) && known &&
                session->deadline_ms > he2b_now_ms()) {
-        he2b_session_log(session, HE2B_LOG_WARNING, "%s", answer->failure.text);
-        he2b_session_post(session, LIFE_ATTACHED);
+        he2b_session_log(session, HE2B_LOG_WARNING, "%s; the sandbox %s in %lld s",
+                         answer->failure.text, session->own ? "ends" : "pauses",
+                         (long long)(session->deadline_ms - he2b_now_ms()) / 1000);
+        he2b_session_post(session, scope ? LIFE_SAME : LIFE_ATTACHED);
     } else {
         fail(session, &answer->failure);
     }
@@ -129,6 +196,57 @@ static void send_connect(void *user)
         fail_code(session, "connect to sandbox", error);
 }
 
+/* ---- the scope: search and role ---- */
+
+static void send_list(void *user)
+{
+    he2b_search_send(user);
+}
+
+static void seek_role(void *user)
+{
+    he2b_writer_post(user, WRITER_SEEK);
+}
+
+static void seek_again(void *user)
+{
+    he2b_writer_post(user, WRITER_ASTRAY);
+}
+
+static void gate_role(void *user)
+{
+    he2b_writer_post(user, WRITER_GATE);
+}
+
+static void prepare_made(void *user)
+{
+    he2b_writer_post(user, WRITER_MADE);
+}
+
+static void prepare_joined(void *user)
+{
+    he2b_writer_post(user, WRITER_JOINED);
+}
+
+static void prepare_rebooted(void *user)
+{
+    he2b_writer_post(user, WRITER_REBOOTED);
+}
+
+/* B-64: and what was found is looked for again. */
+static void drop_role(void *user)
+{
+    he2b_session *session = user;
+
+    if (!session->scope[0]) {
+        he2b_session_post(session, LIFE_DROPPED);
+        return;
+    }
+    session->attached = false;
+    session->probed = false;
+    he2b_writer_post(session, WRITER_DROP);
+}
+
 /* ---- renewal: beside commands ---- */
 
 static void on_renewed(void *user, const struct he2b_control_answer *answer)
@@ -136,15 +254,25 @@ static void on_renewed(void *user, const struct he2b_control_answer *answer)
     he2b_session *session = user;
 
     session->renew = NULL;
+    session->renew_failed = !answer->ok;
     if (answer->ok) {
         session->endpoint = answer->endpoint;
         he2b_lease_set(session, answer->sent_ms, answer->lease_s);
+        if (answer->status == 200)
+            look_at_deadline(session);
     } else {
-        he2b_session_log(session, HE2B_LOG_WARNING, "the lease could not be extended: %s",
-                         answer->failure.text);
-        /* The next command asks first: what it then hears decides. */
-        if (answer->failure.code == HE2B_ERR_GONE)
-            session->deadline_ms = 0;
+        int64_t left_ms = session->deadline_ms - he2b_now_ms();
+
+        /* It is tried again; only when half of what was left is gone does it deserve a word. */
+        he2b_session_log(session,
+                         left_ms < session->renew_left_ms / 2 ? HE2B_LOG_WARNING : HE2B_LOG_INFO,
+                         "the lease could not be extended, %lld s are left: %s",
+                         (long long)left_ms / 1000, answer->failure.text);
+    }
+    /* It was paused, or is gone: the next command asks first, and what it hears decides (B-35). */
+    if (answer->ok ? answer->status == 201 : answer->failure.code == HE2B_ERR_GONE) {
+        session->deadline_ms = 0;
+        session->probed = false;
     }
     he2b_session_post(session, LIFE_RENEWED);
 }
@@ -155,6 +283,8 @@ static void send_renew(void *user)
 
     if (!he2b_lease_may_renew(session))
         return;
+    if (!session->renew_failed)
+        session->renew_left_ms = session->deadline_ms - he2b_now_ms();
     session->renew_after_ms = he2b_now_ms() + RENEW_EVERY_MS;
     if (he2b_control_connect(&session->renew, session->loop, &session->settings,
                              session->endpoint.sandbox_id, session->lease_s, on_renewed,
@@ -182,7 +312,7 @@ static void cancel_renew(void *user)
 
 static void send_probe(void *user)
 {
-    he2b_probe_send(user);
+    he2b_probe_send(user, HE2B_LOOK_PLAIN);
 }
 
 static void cancel_call(void *user)
@@ -196,88 +326,46 @@ static void cancel_call(void *user)
 
 /* ---- those who wait ---- */
 
-static void move_due(he2b_session *session, struct he2b_waiter **list, bool failed,
-                     const struct he2b_failure *failure)
-{
-    struct he2b_waiter **end = &session->due;
-
-    while (*end)
-        end = &(*end)->next;
-    while (*list) {
-        struct he2b_waiter *waiter = *list;
-
-        *list = waiter->next;
-        waiter->next = NULL;
-        waiter->failed = failed;
-        if (failed)
-            waiter->failure = *failure;
-        *end = waiter;
-        end = &waiter->next;
-    }
-}
-
 static void admit(void *user)
 {
     he2b_session *session = user;
 
-    move_due(session, &session->waiters, false, NULL);
+    he2b_waiters_tell(session, &session->waiters, session->scope[0] != '\0', NULL);
+}
+
+static void refuse_waiters(void *user)
+{
+    he2b_session *session = user;
+
+    he2b_waiters_tell(session, &session->waiters, true, &session->failure);
 }
 
 static void fail_waiters(void *user)
 {
     he2b_session *session = user;
 
-    move_due(session, &session->waiters, true, &session->failure);
+    he2b_waiters_tell(session, &session->waiters, false, &session->failure);
 }
 
 /* ---- the end ---- */
 
-static void on_killed(void *user, const struct he2b_control_answer *answer)
+static void report_rest(void *user)
 {
     he2b_session *session = user;
+    bool writer = he2b_role_writes(session) && session->pushed;
 
-    session->call = NULL;
-    if (answer->ok) {
-        he2b_session_log(session, HE2B_LOG_INFO, "sandbox %s killed", session->endpoint.sandbox_id);
-        session->own = false;
-    } else {
-        session->failure = answer->failure;
-        he2b_session_log(session, HE2B_LOG_ERROR, "%s; sandbox %s is left to its lease",
-                         answer->failure.text, session->endpoint.sandbox_id);
-    }
-    he2b_session_post(session, LIFE_KILLED);
-}
-
-static void send_kill(void *user)
-{
-    he2b_session *session = user;
-    int error;
-
-    memset(&session->failure, 0, sizeof(session->failure));
-    if (!session->own || !session->endpoint.sandbox_id[0]) {
-        he2b_session_post(session, LIFE_KILLED);
-        return;
-    }
-    error = he2b_control_kill(&session->call, session->loop, &session->settings,
-                              session->endpoint.sandbox_id, on_killed, session);
-    if (error) {
-        he2b_failure_set(&session->failure, NULL, error, 0, "kill sandbox", NULL, "%s",
-                         he2b_strerror(error));
-        he2b_session_post(session, LIFE_KILLED);
-    }
-}
-
-static void report_closed(void *user)
-{
-    he2b_session *session = user;
-
-    move_due(session, &session->closers, session->failure.code != 0, &session->failure);
+    if (!session->endpoint.sandbox_id[0] || (session->scope[0] && !session->attached))
+        he2b_teardown_post(session, END_NOTHING);
+    else
+        he2b_teardown_post(session, writer ? END_PULL : END_NO_PULL);
 }
 
 void he2b_lifecycle_cancel(he2b_session *session)
 {
     cancel_call(session);
     cancel_renew(session);
+    he2b_control_cancel(session->deadline_look);
+    session->deadline_look = NULL;
 }
 
 const struct he2b_lifecycle_actions he2b_lifecycle_actions = {

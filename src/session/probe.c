@@ -1,4 +1,7 @@
-/* The one look around after attaching (B-28): home, working directory, tools. */
+/*
+ * A look into the sandbox: home, working directory, tools (B-28), and what the role wants done with
+ * the stamp on the same way (B-62, B-65).
+ */
 #include "session/session.h"
 
 #include <stdio.h>
@@ -9,6 +12,9 @@ enum {
     PROBE_FOR_MS = 15000,
     PROBE_AGAIN_MS = 200,
     PROBE_SILENCE_MS = 30000,
+    /* exit codes of he2b_wrapper_probe()'s script */
+    STAMP_KEPT = 41,
+    STAMP_UNMADE = 42,
 };
 
 static void on_start(void *user, int64_t pid)
@@ -41,7 +47,35 @@ static void fail(he2b_session *session, int code, int status, const char *cause)
     he2b_failure_set(&session->failure, &secrets, code, status, "look into sandbox",
                      code == HE2B_ERR_PROTOCOL ? "check the setting template" : "try again", "%s",
                      cause);
-    he2b_session_post(session, LIFE_FAILED);
+    if (session->look == HE2B_LOOK_PLAIN)
+        he2b_session_post(session, LIFE_FAILED);
+    else
+        he2b_writer_post(session, WRITER_FAILED);
+}
+
+/* What was seen of the stamp, in the words of the chart that asked. */
+static void succeed(he2b_session *session)
+{
+    bool wanted = session->stamp_seen;
+
+    session->probed = true;
+    switch (session->look) {
+    case HE2B_LOOK_PLAIN:
+        he2b_session_post(session, LIFE_PROBED);
+        break;
+    case HE2B_LOOK_UNSTAMP:
+        he2b_writer_post(session, WRITER_UNSTAMPED);
+        break;
+    case HE2B_LOOK_RESTAMP:
+        he2b_writer_post(session, WRITER_STAMPED);
+        break;
+    case HE2B_LOOK_STAMP:
+        /* A writer's stamp must be that of its own last push (B-35), a reader's is anybody's. */
+        if (he2b_role_writes(session))
+            wanted = wanted && session->stamp[0] && strcmp(session->stamp, session->stamp_found) == 0;
+        he2b_writer_post(session, wanted ? WRITER_STAMPED : WRITER_LOOKED);
+        break;
+    }
 }
 
 /* A plain absolute path, as B-28 wants a home to be. */
@@ -70,7 +104,10 @@ static void read_line(he2b_session *session, const char *line, bool *wanted)
         session->tools.bash = true;
     else if (strcmp(line, "tool setsid") == 0)
         session->tools.setsid = true;
-    else if (strcmp(line, "wanted") == 0)
+    else if (strncmp(line, "stamp ", 6) == 0) {
+        session->stamp_seen = true;
+        snprintf(session->stamp_found, sizeof(session->stamp_found), "%.32s", line + 6);
+    } else if (strcmp(line, "wanted") == 0)
         *wanted = true;
     else if (strncmp(line, "home ", 5) == 0 && strlen(line + 5) < HE2B_PATH_MAX)
         snprintf(session->home, sizeof(session->home), "%s", line + 5);
@@ -84,6 +121,8 @@ static bool read_output(he2b_session *session)
     size_t len;
 
     memset(&session->tools, 0, sizeof(session->tools));
+    session->stamp_seen = false;
+    session->stamp_found[0] = '\0';
     session->home[0] = '\0';
     session->cwd[0] = '\0';
     if (!at || strlen(at) != session->probe_output.len)
@@ -132,8 +171,12 @@ static void on_done(void *user, const struct he2b_rpc_result *result)
     session->probe = NULL;
     if (result->code == HE2B_RPC_OK && result->ended) {
         if (session->probe_code == 0 && read_output(session)) {
-            session->probed = true;
-            he2b_session_post(session, LIFE_PROBED);
+            succeed(session);
+        } else if (session->probe_code == STAMP_KEPT || session->probe_code == STAMP_UNMADE) {
+            fail(session, HE2B_ERR_REFUSED, 0,
+                 session->probe_code == STAMP_KEPT
+                     ? "the stamp in the sandbox's home cannot be removed"
+                     : "the stamp cannot be written into the sandbox's home; is its disk full?");
         } else {
             fail(session, HE2B_ERR_PROTOCOL, 0,
                  "the first command did not answer as a shell does; does the template have sh?");
@@ -161,6 +204,12 @@ static void start(void *arg)
         .end = on_end,
         .done = on_done,
     };
+    static const char *const what[] = {
+        [HE2B_LOOK_PLAIN] = "look",
+        [HE2B_LOOK_STAMP] = "look",
+        [HE2B_LOOK_UNSTAMP] = "unstamp",
+        [HE2B_LOOK_RESTAMP] = "restamp",
+    };
     he2b_session *session = arg;
     struct he2b_process_target target;
     struct he2b_process_spec spec = {0};
@@ -169,7 +218,8 @@ static void start(void *arg)
 
     he2b_buf_clear(&session->probe_output);
     session->probe_code = -1;
-    he2b_wrapper_probe(&wrapper, session->settings.cwd);
+    he2b_wrapper_probe(&wrapper, session->settings.cwd, what[session->look],
+                       session->endpoint.sandbox_id, session->stamp);
     he2b_session_target(session, &target);
     spec.cmd = wrapper.cmd;
     spec.args = wrapper.args;
@@ -179,8 +229,9 @@ static void start(void *arg)
         fail(session, error, 0, he2b_strerror(error));
 }
 
-void he2b_probe_send(he2b_session *session)
+void he2b_probe_send(he2b_session *session, enum he2b_look look)
 {
+    session->look = look;
     if (!session->probe_timer &&
         he2b_timer_new(&session->probe_timer, session->loop, start, session) != HE2B_OK) {
         fail(session, HE2B_ERR_NOMEM, 0, he2b_strerror(HE2B_ERR_NOMEM));

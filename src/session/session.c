@@ -57,6 +57,52 @@ void he2b_session_post(he2b_session *session, enum he2b_lifecycle_event event)
     he2b_session_wake(session);
 }
 
+void he2b_writer_post(he2b_session *session, enum he2b_writer_event event)
+{
+    he2b_events_post(&session->writer_events, (int)event);
+    he2b_session_wake(session);
+}
+
+void he2b_teardown_post(he2b_session *session, enum he2b_teardown_event event)
+{
+    he2b_events_post(&session->teardown_events, (int)event);
+    he2b_session_wake(session);
+}
+
+static bool step_writer(he2b_session *session)
+{
+    enum he2b_writer_state_id before = session->writer.state;
+    unsigned refused = session->writer.refused;
+    int event;
+
+    if (!he2b_events_take(&session->writer_events, &event))
+        return false;
+    he2b_writer_machine_step(&session->writer, (enum he2b_writer_event)event);
+    he2b_session_log(
+        session, HE2B_LOG_DEBUG, "role: %s, %s, %s", he2b_writer_state_name(before),
+        he2b_writer_event_name((enum he2b_writer_event)event),
+        session->writer.refused != refused ? "refused"
+                                           : he2b_writer_state_name(session->writer.state));
+    return true;
+}
+
+static bool step_teardown(he2b_session *session)
+{
+    enum he2b_teardown_state_id before = session->teardown.state;
+    unsigned refused = session->teardown.refused;
+    int event;
+
+    if (!he2b_events_take(&session->teardown_events, &event))
+        return false;
+    he2b_teardown_machine_step(&session->teardown, (enum he2b_teardown_event)event);
+    he2b_session_log(
+        session, HE2B_LOG_DEBUG, "end: %s, %s, %s", he2b_teardown_state_name(before),
+        he2b_teardown_event_name((enum he2b_teardown_event)event),
+        session->teardown.refused != refused ? "refused"
+                                             : he2b_teardown_state_name(session->teardown.state));
+    return true;
+}
+
 static bool step_session(he2b_session *session)
 {
     enum he2b_lifecycle_state_id before = session->machine.state;
@@ -97,32 +143,86 @@ static void close_now(he2b_session *session)
     he2b_session_post(session, LIFE_CLOSE);
 }
 
+static void consider_detached(he2b_session *session)
+{
+    session->lease_s = he2b_lease_ask(session, longest_need(session));
+    if (session->scope[0])
+        he2b_session_post(session, LIFE_WANT_SCOPE);
+    else
+        he2b_session_post(session, session->endpoint.sandbox_id[0] ? LIFE_WANT_OLD : LIFE_WANT_NEW);
+}
+
+static void consider_ready(he2b_session *session)
+{
+    enum he2b_lease_step lease = he2b_lease_step(session, longest_need(session));
+
+    if (lease != HE2B_LEASE_COVERS)
+        session->lease_s = he2b_lease_ask(session, longest_need(session));
+    if (lease == HE2B_LEASE_FIRST) {
+        he2b_session_post(session, LIFE_STALE);
+        return;
+    }
+    he2b_session_post(session, session->scope[0] ? LIFE_WANT_GATE : LIFE_WANT);
+    if (lease == HE2B_LEASE_BESIDE && he2b_lease_may_renew(session))
+        he2b_session_post(session, LIFE_RENEW);
+}
+
+/* A search of which nobody hears keeps no other session from the role (B-64). */
+static bool searching(const he2b_session *session)
+{
+    switch (session->machine.state) {
+    case HE2B_LIFECYCLE_ELECTING:
+    case HE2B_LIFECYCLE_LOOKING_UP:
+        return true;
+    case HE2B_LIFECYCLE_CONNECTING:
+        return session->scope[0] && !session->attached;
+    default:
+        return false;
+    }
+}
+
 /* What somebody who waits, or the wish to close, makes of a session that is at rest. */
 static void consider(he2b_session *session)
 {
-    bool detached = session->machine.state == HE2B_LIFECYCLE_DETACHED;
-    bool ready = session->machine.state == HE2B_LIFECYCLE_READY;
-
-    if (session->closing && !he2b_commands_live(session)) {
+    if (session->closing && !he2b_commands_live(session))
         close_now(session);
-        return;
-    }
+    else if (session->waiters && session->machine.state == HE2B_LIFECYCLE_DETACHED)
+        consider_detached(session);
+    else if (session->waiters && session->machine.state == HE2B_LIFECYCLE_READY)
+        consider_ready(session);
+    else if (!session->waiters && searching(session))
+        he2b_session_post(session, LIFE_ABANDONED);
+}
 
-    if (session->waiters && detached) {
-        session->lease_s = he2b_lease_ask(session, longest_need(session));
-        he2b_session_post(session, session->endpoint.sandbox_id[0] ? LIFE_WANT_OLD : LIFE_WANT_NEW);
-    } else if (session->waiters && ready) {
-        enum he2b_lease_step lease = he2b_lease_step(session, longest_need(session));
+void he2b_waiters_ask(he2b_session *session)
+{
+    struct he2b_waiter *waiter;
 
-        if (lease != HE2B_LEASE_COVERS)
-            session->lease_s = he2b_lease_ask(session, longest_need(session));
-        if (lease == HE2B_LEASE_FIRST) {
-            he2b_session_post(session, LIFE_STALE);
-        } else {
-            he2b_session_post(session, LIFE_WANT);
-            if (lease == HE2B_LEASE_BESIDE && he2b_lease_may_renew(session))
-                he2b_session_post(session, LIFE_RENEW);
+    for (waiter = session->waiters; waiter; waiter = waiter->next)
+        waiter->asked = true;
+}
+
+void he2b_waiters_tell(he2b_session *session, struct he2b_waiter **list, bool asked_only,
+                       const struct he2b_failure *failure)
+{
+    struct he2b_waiter **end = &session->due;
+
+    while (*end)
+        end = &(*end)->next;
+    while (*list) {
+        struct he2b_waiter *waiter = *list;
+
+        if (asked_only && !waiter->asked) {
+            list = &waiter->next;
+            continue;
         }
+        *list = waiter->next;
+        waiter->next = NULL;
+        waiter->failed = failure != NULL;
+        if (failure)
+            waiter->failure = *failure;
+        *end = waiter;
+        end = &waiter->next;
     }
 }
 
@@ -145,11 +245,14 @@ static void on_pump(void *arg)
     he2b_session *session = arg;
 
     session->pumping = true;
-    while (step_session(session) || he2b_commands_step(session)) {
+    while (step_teardown(session) || step_session(session) || step_writer(session) ||
+           he2b_commands_step(session)) {
     }
     tell_due(session);
     if (!session->deleted)
         he2b_commands_deliver(session);
+    if (!session->deleted)
+        he2b_steps_hand_out(session);
     if (!session->deleted) {
         consider(session);
         he2b_lease_watch(session);
@@ -177,6 +280,8 @@ int he2b_session_new(he2b_session **ret, he2b_loop *loop, const he2b_options *op
     session->log_user = user;
     he2b_buf_init(&session->probe_output, HE2B_PATH_MAX * 4);
     he2b_lifecycle_machine_init(&session->machine, &he2b_lifecycle_actions, session);
+    he2b_writer_machine_init(&session->writer, &he2b_writer_actions, session);
+    he2b_teardown_machine_init(&session->teardown, &he2b_teardown_actions, session);
     error = he2b_settings_copy(&session->settings, options);
     if (!error)
         error = he2b_task_new(&session->pump, loop, on_pump, session);
@@ -203,6 +308,9 @@ static void session_free(he2b_session *session)
     he2b_lifecycle_cancel(session);
     he2b_timer_del(session->lease_timer);
     he2b_timer_del(session->probe_timer);
+    he2b_timer_del(session->lock_timer);
+    he2b_steps_forget(session);
+    he2b_host_del(session->steps.host);
     free_waiters(&session->waiters);
     free_waiters(&session->closers);
     free_waiters(&session->due);
@@ -247,15 +355,62 @@ void he2b_session_del(he2b_session *session)
         session_free(session);
 }
 
+/* Nobody has asked anything of it yet. */
+static bool untouched(const he2b_session *session)
+{
+    return session->machine.state == HE2B_LIFECYCLE_DETACHED && !session->generation &&
+           !session->waiters;
+}
+
 int he2b_session_set_sandbox(he2b_session *session, const char *sandbox_id)
 {
     if (!he2b_sandbox_id_valid(sandbox_id))
         return HE2B_ERR_ARG;
-    if (session->machine.state != HE2B_LIFECYCLE_DETACHED || session->generation ||
-        session->waiters)
+    if (!untouched(session) || session->scope[0])
         return HE2B_ERR_STATE;
     snprintf(session->endpoint.sandbox_id, sizeof(session->endpoint.sandbox_id), "%s", sandbox_id);
     session->own = false;
+    return HE2B_OK;
+}
+
+int he2b_session_set_scope(he2b_session *session, const char *home, const char *task,
+                           int host_state)
+{
+    const struct he2b_scope scope = {
+        .home = home,
+        .task = task,
+        .template_id = session->settings.template_id,
+        .persistent = true,
+        .internet = session->settings.allow_internet_access,
+        .secure = session->settings.secure,
+    };
+    struct he2b_host *host;
+    char digest[HE2B_SCOPE_MAX];
+    int error;
+
+    if (!untouched(session) || session->scope[0] || session->endpoint.sandbox_id[0])
+        return HE2B_ERR_STATE;
+    host = he2b_host_new();
+    if (!host)
+        return HE2B_ERR_NOMEM;
+    he2b_scope_digest(digest, &scope);
+    error = he2b_host_files(&host->files, home, digest);
+    if (error) {
+        he2b_host_del(host);
+        return error;
+    }
+    session->steps.host = host;
+    session->host_state = host_state != 0;
+    memcpy(session->scope, digest, sizeof(digest));
+    return HE2B_OK;
+}
+
+int he2b_session_on_step(he2b_session *session, he2b_step_fn fn, void *user)
+{
+    if (!untouched(session))
+        return HE2B_ERR_STATE;
+    session->steps.fn = fn;
+    session->steps.user = user;
     return HE2B_OK;
 }
 
@@ -352,16 +507,17 @@ int he2b_session_close(he2b_session *session, he2b_session_fn done, void *user)
         return HE2B_ERR_FORK;
     if (session->deleted)
         return HE2B_ERR_CLOSED;
-    if (session->machine.state == HE2B_LIFECYCLE_CLOSED)
+    if (session->teardown.state == HE2B_TEARDOWN_CLOSED)
         error = add_waiter(&session->due, done, user, 0);
     else
         error = add_waiter(&session->closers, done, user, 0);
     if (error)
         return error;
+    if (!session->closing)
+        he2b_teardown_post(session, END_CLOSE);
     session->closing = true;
     if (!he2b_commands_live(session))
         close_now(session);
-    he2b_session_wake(session);
     return HE2B_OK;
 }
 
@@ -390,4 +546,14 @@ const char *he2b_session_cwd(const he2b_session *session)
 unsigned he2b_session_generation(const he2b_session *session)
 {
     return session->generation;
+}
+
+const char *he2b_session_scope(const he2b_session *session)
+{
+    return session->scope;
+}
+
+const char *he2b_session_role(const he2b_session *session)
+{
+    return he2b_writer_state_name(session->writer.state);
 }

@@ -7,12 +7,16 @@
 
 #include "core/buf.h"
 #include "core/failure.h"
+#include "core/scope.h"
 #include "core/settings.h"
 #include "e2b/control.h"
 #include "e2b/process.h"
 #include "machines/lifecycle.h"
+#include "machines/teardown.h"
+#include "machines/writer.h"
 #include "net/loop.h"
 #include "session/events.h"
+#include "session/step.h"
 #include "session/wrapper.h"
 
 enum {
@@ -20,6 +24,16 @@ enum {
     HE2B_PATH_MAX = 4096,
     /* What remains of a lease before a command waits for its renewal (B-31). */
     HE2B_LEASE_MARGIN_MS = 60000,
+    /* Sandboxes of one scope that are tried in turn; more than one is an accident already. */
+    HE2B_CANDIDATES_MAX = 8,
+};
+
+/* What a look into the sandbox is to do beside learning home, directory and tools. */
+enum he2b_look {
+    HE2B_LOOK_PLAIN = 1,   /* nothing: the sandbox is in no scope */
+    HE2B_LOOK_STAMP = 2,   /* is the stamp there, and which one? */
+    HE2B_LOOK_UNSTAMP = 3, /* remove it */
+    HE2B_LOOK_RESTAMP = 4, /* write it */
 };
 
 /* Somebody who waits for the session to be ready. Told once, from the pump. */
@@ -28,6 +42,7 @@ struct he2b_waiter {
     he2b_session_fn fn;
     void *user;
     int64_t need_ms; /* how long the lease has to hold */
+    bool asked;      /* was there when the role was last asked for: what it says counts for it */
     bool failed;     /* told with failure */
     struct he2b_failure failure;
 };
@@ -39,9 +54,15 @@ struct he2b_session {
     void *log_user;
 
     struct he2b_lifecycle_machine machine;
-    struct he2b_failure failure; /* why the last LIFE_FAILED came, for those who wait */
+    struct he2b_writer_machine writer;
+    struct he2b_teardown_machine teardown;
+    struct he2b_failure failure; /* why the last ..._FAILED came, for those who wait */
+    struct he2b_failure end_failure; /* what went wrong at the end; code 0: nothing */
 
-    struct he2b_events events; /* for the chart; each command has its own */
+    /* for the charts, one queue each; each command has its own */
+    struct he2b_events events;
+    struct he2b_events writer_events;
+    struct he2b_events teardown_events;
     he2b_task *pump;           /* feeds them, the one place where charts are stepped */
     bool pumping;
     bool deleted; /* by a callback that the pump called */
@@ -53,6 +74,19 @@ struct he2b_session {
     he2b_command *commands;
     bool closing;
     bool close_sent;
+
+    /* the scope */
+    char scope[HE2B_SCOPE_MAX]; /* "": none */
+    bool host_state;            /* the caller moves Hermes' state */
+    bool pushed;                /* by this session in its present role */
+    char stamp[HE2B_ATTEMPT_MAX]; /* what the second line of its stamp says; "": not stamped */
+    struct he2b_steps steps;
+    int step_error; /* errno of the last step, for a warning */
+    he2b_timer *lock_timer;
+    char candidates[HE2B_CANDIDATES_MAX][HE2B_SANDBOX_ID_MAX]; /* newest first */
+    size_t candidate;
+    size_t candidate_count;
+    bool attached; /* connected to the scope's sandbox, or made it */
 
     /* the sandbox */
     struct he2b_endpoint endpoint; /* sandbox_id "": none */
@@ -68,9 +102,15 @@ struct he2b_session {
     /* requests on the way */
     he2b_control *call;
     he2b_control *renew;
+    he2b_control *deadline_look; /* beside: what the server says of the lease (B-32) */
     int64_t renew_after_ms; /* not before then: one renewal per 30 s */
+    int64_t renew_left_ms;  /* what was left of the lease when renewing began to fail */
+    bool renew_failed;
     he2b_timer *lease_timer;
     he2b_process *probe;
+    enum he2b_look look;
+    bool stamp_seen;
+    char stamp_found[HE2B_ATTEMPT_MAX];
     he2b_timer *probe_timer;
     struct he2b_buf probe_output;
     int probe_code;
@@ -81,6 +121,8 @@ struct he2b_session {
 
 /* An event for the chart: the pump feeds it, soon. */
 void he2b_session_post(he2b_session *session, enum he2b_lifecycle_event event);
+void he2b_writer_post(he2b_session *session, enum he2b_writer_event event);
+void he2b_teardown_post(he2b_session *session, enum he2b_teardown_event event);
 void he2b_session_wake(he2b_session *session);
 
 /* fn is told when a command that takes timeout_ms can start. HE2B_OK, HE2B_ERR_NOMEM. */
@@ -97,6 +139,28 @@ void he2b_session_target(const he2b_session *session, struct he2b_process_target
 extern const struct he2b_lifecycle_actions he2b_lifecycle_actions;
 /* Drops every request on the way. */
 void he2b_lifecycle_cancel(he2b_session *session);
+
+/* Moves those of *list who were asked about, or all, to those who are told. */
+void he2b_waiters_tell(he2b_session *session, struct he2b_waiter **list, bool asked_only,
+                       const struct he2b_failure *failure);
+/* What is said of the role from now on counts for all who wait now. */
+void he2b_waiters_ask(he2b_session *session);
+
+/* ---- role.c, teardown.c: the other charts' actions ---- */
+
+extern const struct he2b_writer_actions he2b_writer_actions;
+extern const struct he2b_teardown_actions he2b_teardown_actions;
+/* True if this session is the scope's writer now, or on its way to be. */
+bool he2b_role_writes(const he2b_session *session);
+
+/* ---- search.c ---- */
+
+/* Asks for the scope's sandboxes: LIFE_FOUND, LIFE_ABSENT or LIFE_FAILED. */
+void he2b_search_send(he2b_session *session);
+/* The next candidate's id is the session's; false if there is none. */
+bool he2b_search_next(he2b_session *session);
+/* None of them exists: LIFE_ABSENT for a writer, else LIFE_FAILED (B-23). */
+void he2b_search_absent(he2b_session *session);
 
 /* ---- lease.c ---- */
 
@@ -120,7 +184,7 @@ bool he2b_lease_may_renew(const he2b_session *session);
 
 /* ---- probe.c ---- */
 
-void he2b_probe_send(he2b_session *session);
+void he2b_probe_send(he2b_session *session, enum he2b_look look);
 void he2b_probe_cancel(he2b_session *session);
 
 /* ---- command.c, for session.c ---- */

@@ -84,12 +84,21 @@ void he2b_wrapper_kill(struct he2b_wrapper *ret, const struct he2b_tools *tools,
 }
 
 /* pwd -P comes last and may hold anything but NUL: its line is the rest of the output. */
-static const char probe[] = "for t in bash setsid; do command -v $t >/dev/null 2>&1 && "
+#define STAMP "\"$HOME/.hermes-e2b-state-ready\""
+static const char probe[] = "f=" STAMP "; case $2 in "
+                            "unstamp) rm -f \"$f\" || exit 41;; "
+                            "restamp) printf '%s\\n%s\\n' \"$3\" \"$4\" >\"$f.$$\" && "
+                            "mv -f \"$f.$$\" \"$f\" || { rm -f \"$f.$$\"; exit 42; };; "
+                            "esac; "
+                            "if [ -e \"$f\" ]; then a=; b=; { read -r a; read -r b; } <\"$f\"; "
+                            "printf 'stamp %s\\n' \"$b\"; fi; "
+                            "for t in bash setsid; do command -v $t >/dev/null 2>&1 && "
                             "printf 'tool %s\\n' $t; done; printf 'home %s\\n' \"$HOME\"; "
                             "if [ \"$1\" ] && cd \"$1\" 2>/dev/null; then printf 'wanted\\n'; "
                             "else cd \"$HOME\" 2>/dev/null || cd /; fi; printf 'cwd '; pwd -P";
 
-void he2b_wrapper_probe(struct he2b_wrapper *ret, const char *wanted_cwd)
+void he2b_wrapper_probe(struct he2b_wrapper *ret, const char *wanted_cwd, const char *what,
+                        const char *sandbox_id, const char *stamp)
 {
     memset(ret, 0, sizeof(*ret));
     ret->cmd = "sh";
@@ -97,5 +106,8 @@ void he2b_wrapper_probe(struct he2b_wrapper *ret, const char *wanted_cwd)
     ret->args[1] = probe;
     ret->args[2] = "hermes-e2b-probe";
     ret->args[3] = wanted_cwd;
-    ret->args[4] = NULL;
+    ret->args[4] = what;
+    ret->args[5] = sandbox_id;
+    ret->args[6] = stamp;
+    ret->args[7] = NULL;
 }

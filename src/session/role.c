@@ -1,0 +1,216 @@
+/* The actions of the writer chart: who synchronises a persistent scope (B-60 to B-68). */
+#include "session/session.h"
+
+#include <string.h>
+
+enum {
+    /* As the Python plugin polls the creation lock. */
+    LOCK_POLL_MS = 100,
+};
+
+bool he2b_role_writes(const he2b_session *session)
+{
+    switch (session->writer.state) {
+    case HE2B_WRITER_IDLE:
+    case HE2B_WRITER_CONTENDING:
+    case HE2B_WRITER_FOLLOWING:
+    case HE2B_WRITER_LOOKING:
+    case HE2B_WRITER_GATING:
+    case HE2B_WRITER_READING:
+    case HE2B_WRITER_PROMOTING:
+    case HE2B_WRITER_FAILING:
+    case HE2B_WRITER_RELEASING:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* ---- locks and marker ---- */
+
+static void step_elect(void *user)
+{
+    he2b_steps_want(user, HE2B_STEP_ELECT, NULL);
+}
+
+static void step_promote(void *user)
+{
+    he2b_waiters_ask(user);
+    he2b_steps_want(user, HE2B_STEP_PROMOTE, NULL);
+}
+
+static void step_mark(void *user)
+{
+    he2b_steps_want(user, HE2B_STEP_MARK, "a writer is taking over");
+}
+
+static void step_mark_stale(void *user)
+{
+    he2b_steps_want(user, HE2B_STEP_MARK, "the last state sync failed");
+}
+
+static void step_clear(void *user)
+{
+    he2b_steps_want(user, HE2B_STEP_CLEAR, NULL);
+}
+
+static void step_release(void *user)
+{
+    he2b_steps_want(user, HE2B_STEP_RELEASE, NULL);
+}
+
+static void on_poll(void *arg)
+{
+    he2b_writer_post(arg, WRITER_POLL);
+}
+
+static void wait_for_lock(void *user)
+{
+    he2b_session *session = user;
+
+    if ((!session->lock_timer &&
+         he2b_timer_new(&session->lock_timer, session->loop, on_poll, session) != HE2B_OK) ||
+        he2b_timer_arm(session->lock_timer, LOCK_POLL_MS) != HE2B_OK) {
+        he2b_failure_set(&session->failure, NULL, HE2B_ERR_NOMEM, 0, "wait for the creation lock",
+                         NULL, "%s", he2b_strerror(HE2B_ERR_NOMEM));
+        he2b_writer_post(session, WRITER_FAILED);
+    }
+}
+
+static void warn_degraded(void *user)
+{
+    he2b_session *session = user;
+
+    if (session->steps.warned_lock)
+        return;
+    session->steps.warned_lock = true;
+    he2b_session_log(session, HE2B_LOG_WARNING,
+                     "%s cannot be locked (%s): concurrent same-scope persistent sessions are NOT "
+                     "SUPPORTED here and not protected; a single session is unaffected",
+                     session->steps.host->files.writer_lock, strerror(session->step_error));
+}
+
+/* ---- the sandbox ---- */
+
+static void send_look(void *user)
+{
+    he2b_session *session = user;
+    bool made = session->writer.state == HE2B_WRITER_MARKING_MADE;
+
+    if (made && !session->host_state) {
+        /* Nothing is to be pushed: home and tools are learnt, and the stamp written, in one. */
+        if (he2b_attempt_token(session->stamp) == HE2B_OK) {
+            he2b_probe_send(session, HE2B_LOOK_RESTAMP);
+            return;
+        }
+    }
+    he2b_probe_send(session, HE2B_LOOK_STAMP);
+}
+
+static void send_unstamp(void *user)
+{
+    he2b_session *session = user;
+
+    session->pushed = false;
+    session->stamp[0] = '\0';
+    he2b_probe_send(session, HE2B_LOOK_UNSTAMP);
+}
+
+static void send_stamp(void *user)
+{
+    he2b_session *session = user;
+    int error = he2b_attempt_token(session->stamp);
+
+    if (error) {
+        he2b_failure_set(&session->failure, NULL, error, 0, "stamp sandbox", NULL, "%s",
+                         he2b_strerror(error));
+        he2b_writer_post(session, WRITER_FAILED);
+        return;
+    }
+    he2b_probe_send(session, HE2B_LOOK_RESTAMP);
+}
+
+static void cancel_look(void *user)
+{
+    he2b_probe_cancel(user);
+}
+
+/* ---- the caller ---- */
+
+static void want_recover(void *user)
+{
+    he2b_steps_want(user, HE2B_STEP_RECOVER, NULL);
+}
+
+static void want_push(void *user)
+{
+    he2b_waiters_ask(user);
+    he2b_steps_want(user, HE2B_STEP_PUSH, NULL);
+}
+
+static void want_sync(void *user)
+{
+    he2b_waiters_ask(user);
+    he2b_steps_want(user, HE2B_STEP_SYNC, NULL);
+}
+
+/* ---- reports ---- */
+
+static void report_elected(void *user)
+{
+    he2b_session_post(user, LIFE_ELECTED);
+}
+
+static void report_prepared(void *user)
+{
+    he2b_session *session = user;
+
+    /* Without Hermes state nobody's command can have missed a change of it. */
+    if (!session->host_state && session->writer.state == HE2B_WRITER_CLEARING)
+        he2b_waiters_ask(session);
+    he2b_session_post(session, LIFE_PREPARED);
+}
+
+static void report_refused(void *user)
+{
+    he2b_session_post(user, LIFE_REFUSED);
+}
+
+static void report_failed(void *user)
+{
+    he2b_session *session = user;
+
+    session->pushed = false;
+    he2b_session_post(session, LIFE_FAILED);
+}
+
+static void report_dropped(void *user)
+{
+    he2b_session *session = user;
+
+    session->pushed = false;
+    if (session->teardown.state == HE2B_TEARDOWN_RELEASING)
+        he2b_teardown_post(session, END_RELEASED);
+    else
+        he2b_session_post(session, LIFE_DROPPED);
+}
+
+static void note_not_ready(void *user)
+{
+    he2b_session *session = user;
+    struct he2b_secrets secrets;
+
+    he2b_session_secrets(session, &secrets);
+    he2b_failure_set(&session->failure, &secrets, HE2B_ERR_NOT_READY, 0, "use sandbox",
+                     "try again in a moment; if it lasts, look into the log of the session that is "
+                     "the writer",
+                     "sandbox %s is not ready: this scope's Hermes state is being rebuilt or is "
+                     "known to be stale",
+                     session->endpoint.sandbox_id);
+}
+
+const struct he2b_writer_actions he2b_writer_actions = {
+#define HE2B_X(name) .name = name,
+    HE2B_WRITER_ACTIONS(HE2B_X)
+#undef HE2B_X
+};
