@@ -10,6 +10,11 @@ static bool id_char(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
+void he2b_endpoint_wipe(struct he2b_endpoint *endpoint)
+{
+    explicit_bzero(endpoint, sizeof(*endpoint));
+}
+
 bool he2b_sandbox_id_valid(const char *id)
 {
     size_t n = 0;

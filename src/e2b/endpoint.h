@@ -26,6 +26,9 @@ struct he2b_endpoint {
     char domain[HE2B_DOMAIN_MAX];      /* of the answer; "" for the configured one */
 };
 
+/* Forgets the sandbox, and its token without a trace. */
+void he2b_endpoint_wipe(struct he2b_endpoint *endpoint);
+
 /* True for what A.4 accepts: lowercase letters and digits, one suffix after a dash at most. */
 bool he2b_sandbox_id_valid(const char *id);
 

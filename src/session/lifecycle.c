@@ -82,7 +82,7 @@ static void forget_sandbox(void *user)
     he2b_session_log(session, HE2B_LOG_WARNING,
                      "sandbox %s no longer exists; a new one is %s, what was in it is lost",
                      session->endpoint.sandbox_id, session->scope[0] ? "looked for" : "made");
-    explicit_bzero(&session->endpoint, sizeof(session->endpoint));
+    he2b_endpoint_wipe(&session->endpoint);
     session->own = false;
     session->attached = false;
     session->probed = false;

@@ -317,7 +317,7 @@ static void session_free(he2b_session *session)
     he2b_task_del(session->pump);
     he2b_buf_free(&session->probe_output);
     he2b_settings_done(&session->settings);
-    explicit_bzero(&session->endpoint, sizeof(session->endpoint));
+    he2b_endpoint_wipe(&session->endpoint);
     free(session);
 }
 
