@@ -1,6 +1,7 @@
 #include "e2b/endpoint.h"
 
 #include "core/base64.h"
+#include "core/wipe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,7 @@ static bool id_char(char c)
 
 void he2b_endpoint_wipe(struct he2b_endpoint *endpoint)
 {
-    explicit_bzero(endpoint, sizeof(*endpoint));
+    he2b_wipe(endpoint, sizeof(*endpoint));
 }
 
 bool he2b_sandbox_id_valid(const char *id)

@@ -342,14 +342,20 @@ static void test_kill_of_nothing(void **state)
 
 /* ---- probe ---- */
 
-static void probe(struct output *output, const char *cwd)
+static void probe_stamp(struct output *output, const char *cwd, const char *what,
+                        const char *sandbox_id, const char *stamp)
 {
     struct he2b_wrapper wrapper;
     struct child child;
 
-    he2b_wrapper_probe(&wrapper, cwd);
+    he2b_wrapper_probe(&wrapper, cwd, what, sandbox_id, stamp);
     spawn(&child, &wrapper);
     collect(&child, output);
+}
+
+static void probe(struct output *output, const char *cwd)
+{
+    probe_stamp(output, cwd, "look", "", "");
 }
 
 /* B-28 */

@@ -12,10 +12,14 @@
 
 enum kind {
     CREATE,
+    LIST,
+    GET,
     CONNECT,
     KILL,
     HEALTH,
     PROBE,
+    UNSTAMP,
+    RESTAMP,
     KILLER,
     COMMAND,
     INPUT,
@@ -23,8 +27,9 @@ enum kind {
     OTHER,
 };
 
-static const char *const kind_names[] = {"create", "connect", "kill",  "health",      "probe",
-                                         "killer", "command", "input", "close-stdin", "other"};
+static const char *const kind_names[] = {"create",  "list",  "get",         "connect", "kill",
+                                         "health",  "probe", "unstamp",     "restamp", "killer",
+                                         "command", "input", "close-stdin", "other"};
 
 /* ---- reading requests ---- */
 
@@ -62,8 +67,11 @@ static enum kind start_kind(const struct peer_request *request)
 {
     char text[64];
 
-    if (world_argument(request, 1, text, sizeof(text)) && strcmp(text, "hermes-e2b-probe") == 0)
-        return PROBE;
+    if (world_argument(request, 4, text, sizeof(text)) && strcmp(text, "hermes-e2b-probe") == 0 &&
+        world_argument(request, 2, text, sizeof(text)))
+        return strcmp(text, "unstamp") == 0   ? UNSTAMP
+               : strcmp(text, "restamp") == 0 ? RESTAMP
+                                              : PROBE;
     if (world_argument(request, 1, text, sizeof(text)) && strcmp(text, "hermes-e2b-kill") == 0)
         return KILLER;
     return COMMAND;
@@ -76,6 +84,10 @@ static enum kind request_kind(const struct peer_request *request)
 
     if (strcmp(request->method, "DELETE") == 0)
         return KILL;
+    if (strcmp(request->method, "GET") == 0 && strncmp(path, "/v2/sandboxes?", 14) == 0)
+        return LIST;
+    if (strcmp(request->method, "GET") == 0 && strncmp(path, "/sandboxes/", 11) == 0)
+        return GET;
     if (strcmp(path, "/sandboxes") == 0 || strcmp(path, "/v2/sandboxes") == 0)
         return CREATE;
     if (strcmp(last, "/connect") == 0)
@@ -113,16 +125,20 @@ static void serve(struct peer_request *request, void *user)
 {
     struct world *world = user;
     enum kind kind = request_kind(request);
-    const world_fn fns[] = {world->on_create,  world->on_connect, world->on_kill,
-                            world->on_health,  world->on_probe,   world->on_killer,
-                            world->on_command, world->on_input,   world->on_close_stdin};
+    const world_fn fns[] = {world->on_create,     world->on_list,    world->on_get,
+                            world->on_connect,    world->on_kill,    world->on_health,
+                            world->on_probe,      world->on_probe,   world->on_probe,
+                            world->on_killer,     world->on_command, world->on_input,
+                            world->on_close_stdin};
     unsigned nth;
 
     pthread_mutex_lock(&world->lock);
-    snprintf(world->log + strlen(world->log), sizeof(world->log) - strlen(world->log), "%s%s",
-             world->log[0] ? " " : "", kind_names[kind]);
-    snprintf(world->last_body, sizeof(world->last_body), "%s",
-             kind == COMMAND && request->body_len > 5 ? request->body + 5 : request->body);
+    if (kind != GET)
+        snprintf(world->log + strlen(world->log), sizeof(world->log) - strlen(world->log), "%s%s",
+                 world->log[0] ? " " : "", kind_names[kind]);
+    if (kind != GET)
+        snprintf(world->last_body, sizeof(world->last_body), "%s",
+                 kind == COMMAND && request->body_len > 5 ? request->body + 5 : request->body);
     nth = ++world->counts[kind];
     if (kind == INPUT)
         note_input(world, request);
@@ -141,6 +157,19 @@ const char *world_log(struct world *world)
     memcpy(copy, world->log, sizeof(copy));
     pthread_mutex_unlock(&world->lock);
     return copy;
+}
+
+unsigned world_count(struct world *world, const char *kind)
+{
+    unsigned count;
+    size_t i = 0;
+
+    while (strcmp(kind_names[i], kind) != 0)
+        i++;
+    pthread_mutex_lock(&world->lock);
+    count = world->counts[i];
+    pthread_mutex_unlock(&world->lock);
+    return count;
 }
 
 const char *world_body(struct world *world)
@@ -181,11 +210,52 @@ static const char sandbox[] = "{\"sandboxID\":\"" WORLD_ID "\",\"templateID\":\"
                               "\"envdVersion\":\"0.6.13\",\"envdAccessToken\":\"secret-token\","
                               "\"domain\":null}";
 
+/* The scope of a create's metadata, "" for none. */
+static void note_scope(struct world *world, const struct peer_request *request)
+{
+    he2b_json *json = NULL;
+    const char *scope;
+
+    if (he2b_json_parse(&json, request->body, request->body_len) != HE2B_OK)
+        return;
+    scope =
+        he2b_json_string(he2b_json_get(he2b_json_get(json, "metadata"), "hermes_e2b_scope"), NULL);
+    pthread_mutex_lock(&world->lock);
+    world->exists = scope != NULL;
+    snprintf(world->scope, sizeof(world->scope), "%s", scope ? scope : "");
+    pthread_mutex_unlock(&world->lock);
+    he2b_json_del(json);
+}
+
 static void create(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)nth;
+    note_scope(world, request);
+    peer_answer(request, 201, "application/json", sandbox);
+}
+
+static void list(struct world *world, struct peer_request *request, unsigned nth)
+{
+    char body[512] = "[]";
+
+    (void)nth;
+    pthread_mutex_lock(&world->lock);
+    if (world->exists)
+        snprintf(
+            body, sizeof(body),
+            "[{\"sandboxID\":\"" WORLD_ID "\",\"templateID\":\"base\",\"state\":\"running\","
+            "\"startedAt\":\"2026-01-01T00:00:00Z\",\"metadata\":{\"hermes_e2b_scope\":\"%s\"}}]",
+            world->scope);
+    pthread_mutex_unlock(&world->lock);
+    peer_answer(request, 200, "application/json", body);
+}
+
+/* Nothing that the session did not know. */
+static void get(struct world *world, struct peer_request *request, unsigned nth)
 {
     (void)world;
     (void)nth;
-    peer_answer(request, 201, "application/json", sandbox);
+    world_error(request, 503, "not now");
 }
 
 static void connect_running(struct world *world, struct peer_request *request, unsigned nth)
@@ -204,13 +274,23 @@ static void kill_it(struct world *world, struct peer_request *request, unsigned 
 
 static void probe(struct world *world, struct peer_request *request, unsigned nth)
 {
-    static const char text[] = "tool bash\ntool setsid\nhome /home/user\nwanted\ncwd /home/user\n";
+    char what[16] = "";
+    char text[256] = "";
 
-    (void)world;
     (void)nth;
+    world_argument(request, 2, what, sizeof(what));
+    pthread_mutex_lock(&world->lock);
+    if (strcmp(what, "unstamp") == 0)
+        world->stamp[0] = '\0';
+    if (strcmp(what, "restamp") == 0)
+        world_argument(request, 0, world->stamp, sizeof(world->stamp));
+    if (world->stamp[0])
+        snprintf(text, sizeof(text), "stamp %s\n", world->stamp);
+    pthread_mutex_unlock(&world->lock);
+    strcat(text, "tool bash\ntool setsid\nhome /home/user\nwanted\ncwd /home/user\n");
     peer_stream_begin(request);
     world_start(request);
-    peer_output(request, text, sizeof(text) - 1);
+    peer_output(request, text, strlen(text));
     world_end(request, 0);
 }
 
@@ -309,6 +389,8 @@ int world_setup(void **state)
     struct world *world = calloc(1, sizeof(*world));
 
     world->on_create = create;
+    world->on_list = list;
+    world->on_get = get;
     world->on_connect = connect_running;
     world->on_kill = kill_it;
     world->on_health = close_stdin;

@@ -32,19 +32,24 @@ struct world {
 
     /* replaced by tests; called on the threads of the peer */
     world_fn on_create;
+    world_fn on_list;
+    world_fn on_get;
     world_fn on_connect;
     world_fn on_kill;
     world_fn on_health;
-    world_fn on_probe;
+    world_fn on_probe; /* "unstamp" and "restamp" too */
     world_fn on_killer;
     world_fn on_command;
     world_fn on_input;
     world_fn on_close_stdin;
 
     pthread_mutex_t lock;
-    char log[WORLD_LOG_MAX]; /* "create probe command kill" */
+    char log[WORLD_LOG_MAX]; /* "create probe command kill"; not "get", which comes beside */
     char last_body[WORLD_LOG_MAX];
     unsigned counts[16];
+    bool exists;               /* a sandbox of the scope, for the list */
+    char scope[64];            /* of the last create's metadata */
+    char stamp[64];            /* second line of the sandbox's stamp, "": none */
     struct peer_gate killed;   /* the killer ran */
     struct peer_gate inputs;   /* SendInput calls */
     struct peer_gate released; /* for a test to let a serve function go on */
@@ -64,6 +69,8 @@ he2b_session *world_session(struct world *world);
 
 /* The requests so far, in order of arrival, joined with blanks. Copied under the lock. */
 const char *world_log(struct world *world);
+/* How often a kind of request came: "create", "get". */
+unsigned world_count(struct world *world, const char *kind);
 /* The body of the last request of that kind is in it. */
 const char *world_body(struct world *world);
 
