@@ -1,5 +1,10 @@
 # tests of session, against a peer that plays E2B
-SESSION_TESTS = \
+SCOPED_TESTS = \
+	tests/unit/session/test_role \
+	tests/unit/session/test_search \
+	tests/unit/session/test_step \
+	tests/unit/session/test_teardown
+SESSION_TESTS = $(SCOPED_TESTS) \
 	tests/unit/session/test_catalog \
 	tests/unit/session/test_command \
 	tests/unit/session/test_session \
@@ -24,3 +29,17 @@ tests_unit_session_test_command_LDADD = $(SESSION_TEST_LIBS)
 tests_unit_session_test_command_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_session_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_wrapper_LDADD = $(LAYER_LIBS) $(CMOCKA_LIBS)
+
+SCOPED = tests/unit/session/scoped.c tests/unit/session/scoped.h
+tests_unit_session_test_role_SOURCES = tests/unit/session/test_role.c $(SCOPED)
+tests_unit_session_test_role_LDADD = $(SESSION_TEST_LIBS)
+tests_unit_session_test_role_CFLAGS = $(AM_CFLAGS) -pthread
+tests_unit_session_test_search_SOURCES = tests/unit/session/test_search.c $(SCOPED)
+tests_unit_session_test_search_LDADD = $(SESSION_TEST_LIBS)
+tests_unit_session_test_search_CFLAGS = $(AM_CFLAGS) -pthread
+tests_unit_session_test_step_SOURCES = tests/unit/session/test_step.c $(SCOPED)
+tests_unit_session_test_step_LDADD = $(SESSION_TEST_LIBS)
+tests_unit_session_test_step_CFLAGS = $(AM_CFLAGS) -pthread
+tests_unit_session_test_teardown_SOURCES = tests/unit/session/test_teardown.c $(SCOPED)
+tests_unit_session_test_teardown_LDADD = $(SESSION_TEST_LIBS)
+tests_unit_session_test_teardown_CFLAGS = $(AM_CFLAGS) -pthread

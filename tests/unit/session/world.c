@@ -2,6 +2,7 @@
 
 #include "core/base64.h"
 #include "core/json.h"
+#include "e2b/sandbox_info.h"
 #include "net/loop.h"
 
 #include <errno.h>
@@ -121,6 +122,21 @@ static void note_input(struct world *world, const struct peer_request *request)
     he2b_json_del(json);
 }
 
+/* Under the lock. */
+static void note(struct world *world, const char *word)
+{
+    size_t len = strlen(world->log);
+
+    snprintf(world->log + len, sizeof(world->log) - len, "%s%s", len ? " " : "", word);
+}
+
+void world_note(struct world *world, const char *word)
+{
+    pthread_mutex_lock(&world->lock);
+    note(world, word);
+    pthread_mutex_unlock(&world->lock);
+}
+
 static void serve(struct peer_request *request, void *user)
 {
     struct world *world = user;
@@ -134,8 +150,7 @@ static void serve(struct peer_request *request, void *user)
 
     pthread_mutex_lock(&world->lock);
     if (kind != GET)
-        snprintf(world->log + strlen(world->log), sizeof(world->log) - strlen(world->log), "%s%s",
-                 world->log[0] ? " " : "", kind_names[kind]);
+        note(world, kind_names[kind]);
     if (kind != GET)
         snprintf(world->last_body, sizeof(world->last_body), "%s",
                  kind == COMMAND && request->body_len > 5 ? request->body + 5 : request->body);
@@ -218,8 +233,7 @@ static void note_scope(struct world *world, const struct peer_request *request)
 
     if (he2b_json_parse(&json, request->body, request->body_len) != HE2B_OK)
         return;
-    scope =
-        he2b_json_string(he2b_json_get(he2b_json_get(json, "metadata"), "hermes_e2b_scope"), NULL);
+    scope = he2b_json_string(he2b_json_get(he2b_json_get(json, "metadata"), HE2B_META_SCOPE), NULL);
     pthread_mutex_lock(&world->lock);
     world->exists = scope != NULL;
     snprintf(world->scope, sizeof(world->scope), "%s", scope ? scope : "");
@@ -241,11 +255,11 @@ static void list(struct world *world, struct peer_request *request, unsigned nth
     (void)nth;
     pthread_mutex_lock(&world->lock);
     if (world->exists)
-        snprintf(
-            body, sizeof(body),
-            "[{\"sandboxID\":\"" WORLD_ID "\",\"templateID\":\"base\",\"state\":\"running\","
-            "\"startedAt\":\"2026-01-01T00:00:00Z\",\"metadata\":{\"hermes_e2b_scope\":\"%s\"}}]",
-            world->scope);
+        snprintf(body, sizeof(body),
+                 "[{\"sandboxID\":\"" WORLD_ID "\",\"templateID\":\"base\",\"state\":\"running\","
+                 "\"startedAt\":\"2026-01-01T00:00:00Z\",\"metadata\":{\"" HE2B_META_PLUGIN
+                 "\":\"" HE2B_META_PLUGIN_VALUE "\",\"" HE2B_META_SCOPE "\":\"%s\"}}]",
+                 world->scope);
     pthread_mutex_unlock(&world->lock);
     peer_answer(request, 200, "application/json", body);
 }
@@ -450,6 +464,14 @@ void world_run(struct world *world)
     assert_int_equal(he2b_timer_arm(deadline, PEER_DEADLINE_S * 1000), HE2B_OK);
     assert_int_equal(he2b_loop_run(world->loop), HE2B_OK);
     he2b_timer_del(deadline);
+}
+
+void world_tick(void)
+{
+    int64_t now_ms = he2b_now_ms();
+
+    while (he2b_now_ms() == now_ms) {
+    }
 }
 
 void world_stop(struct world *world)

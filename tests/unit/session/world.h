@@ -69,6 +69,8 @@ he2b_session *world_session(struct world *world);
 
 /* The requests so far, in order of arrival, joined with blanks. Copied under the lock. */
 const char *world_log(struct world *world);
+/* Adds a word of the test's own to the log. */
+void world_note(struct world *world, const char *word);
 /* How often a kind of request came: "create", "get". */
 unsigned world_count(struct world *world, const char *kind);
 /* The body of the last request of that kind is in it. */
@@ -77,6 +79,9 @@ const char *world_body(struct world *world);
 /* Runs the loop until something calls world_stop(); fails the test at the deadline. */
 void world_run(struct world *world);
 void world_stop(struct world *world);
+/* Lets a millisecond go by: a lease of 60 s that was asked for in this one has 60 s left, which is
+ * enough. */
+void world_tick(void);
 
 /* The marker's word of a command's Start. */
 bool world_word(const struct peer_request *request, char word[WORLD_WORD + 1]);
