@@ -352,12 +352,11 @@ static void fail_waiters(void *user)
 static void report_rest(void *user)
 {
     he2b_session *session = user;
-    bool writer = he2b_role_writes(session) && session->pushed;
 
     if (!session->endpoint.sandbox_id[0] || (session->scope[0] && !session->attached))
         he2b_teardown_post(session, END_NOTHING);
     else
-        he2b_teardown_post(session, writer ? END_PULL : END_NO_PULL);
+        he2b_teardown_post(session, he2b_role_settled(session) ? END_PULL : END_NO_PULL);
 }
 
 void he2b_lifecycle_cancel(he2b_session *session)

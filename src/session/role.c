@@ -26,6 +26,19 @@ bool he2b_role_writes(const he2b_session *session)
     }
 }
 
+bool he2b_role_settled(const he2b_session *session)
+{
+    switch (session->writer.state) {
+    case HE2B_WRITER_HOLDING:
+    case HE2B_WRITER_SYNCING:
+    case HE2B_WRITER_TAINTING:
+    case HE2B_WRITER_CLEARING:
+        return session->pushed;
+    default:
+        return false;
+    }
+}
+
 /* ---- locks and marker ---- */
 
 static void step_elect(void *user)

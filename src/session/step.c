@@ -117,7 +117,7 @@ static void finish_callers(he2b_session *session, const he2b_step *step,
     else
         he2b_writer_post(session, outcome == HE2B_STEP_DONE ? done[step->kind] : WRITER_FAILED);
     if (step->kind == HE2B_STEP_PUSH)
-        session->pushed = outcome == HE2B_STEP_DONE;
+        session->pushed = session->host_state && outcome == HE2B_STEP_DONE;
 }
 
 void he2b_step_done(he2b_step *step, enum he2b_step_outcome outcome, const char *why)

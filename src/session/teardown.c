@@ -58,9 +58,6 @@ static void report_unpulled(void *user)
     he2b_session *session = user;
 
     he2b_steps_forget(session);
-    if (!session->failure.code)
-        he2b_failure_set(&session->failure, NULL, HE2B_ERR_CANCELLED, 0, "state download", NULL,
-                         "%s", "given up");
     session->end_failure = session->failure;
     he2b_session_log(session, HE2B_LOG_ERROR,
                      "%s; what changed in sandbox %s since its last pull is not on this machine%s",
@@ -75,7 +72,6 @@ static void cancel_call(void *user)
 
     he2b_control_cancel(session->call);
     session->call = NULL;
-    memset(&session->failure, 0, sizeof(session->failure));
 }
 
 /* ---- the sandbox ---- */
@@ -139,9 +135,12 @@ static void report_closed(void *user)
 
 void he2b_session_abandon_pull(he2b_session *session)
 {
-    if (session->teardown.state == HE2B_TEARDOWN_RECONNECTING ||
-        session->teardown.state == HE2B_TEARDOWN_PULLING)
-        he2b_teardown_post(session, END_ABANDONED);
+    if (session->teardown.state != HE2B_TEARDOWN_RECONNECTING &&
+        session->teardown.state != HE2B_TEARDOWN_PULLING)
+        return;
+    he2b_failure_set(&session->failure, NULL, HE2B_ERR_CANCELLED, 0, "state download", NULL, "%s",
+                     he2b_strerror(HE2B_ERR_CANCELLED));
+    he2b_teardown_post(session, END_ABANDONED);
 }
 
 const struct he2b_teardown_actions he2b_teardown_actions = {

@@ -37,7 +37,9 @@ tests_unit_session_test_role_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_search_SOURCES = tests/unit/session/test_search.c $(SCOPED)
 tests_unit_session_test_search_LDADD = $(SESSION_TEST_LIBS)
 tests_unit_session_test_search_CFLAGS = $(AM_CFLAGS) -pthread
-tests_unit_session_test_step_SOURCES = tests/unit/session/test_step.c $(SCOPED)
+tests_unit_session_test_step_SOURCES = tests/unit/session/test_step.c $(SCOPED) \
+	tests/unit/host/flock_shim.c tests/unit/host/flock_shim.h
+tests_unit_session_test_step_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=flock -Wl,--wrap=open
 tests_unit_session_test_step_LDADD = $(SESSION_TEST_LIBS)
 tests_unit_session_test_step_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_teardown_SOURCES = tests/unit/session/test_teardown.c $(SCOPED)

@@ -52,11 +52,6 @@ static void test_output_without_the_marker(void **state)
     ran_del(&ran);
 }
 
-static void stop_loop(void *arg)
-{
-    world_stop(arg);
-}
-
 static void held_by_a_child(struct world *world, struct peer_request *request, unsigned nth)
 {
     (void)nth;
@@ -66,7 +61,7 @@ static void held_by_a_child(struct world *world, struct peer_request *request, u
     world_marker(request, 5);
     peer_output(request, "child\n", 6);
     if (peer_wait_closed(request))
-        (void)he2b_loop_post(world->loop, stop_loop, world);
+        world_stop_soon(world);
 }
 
 /* B-42: over when the shell has ended, though a child holds the stream, which is soon dropped. */

@@ -428,17 +428,12 @@ static void on_closed(void *user, const he2b_failure *failure)
         world_stop(closer->world);
 }
 
-static void stop_loop(void *arg)
-{
-    world_stop(arg);
-}
-
 static void *stop_when_running(void *arg)
 {
     struct closer *closer = arg;
 
     peer_gate_wait(&closer->world->inputs, 1);
-    (void)he2b_loop_post(closer->world->loop, stop_loop, closer->world);
+    world_stop_soon(closer->world);
     return NULL;
 }
 

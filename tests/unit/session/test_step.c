@@ -1,4 +1,235 @@
+/* Steps: who does them, how long they hold what they hold, and what they warn of (B-60, B-61,
+ * B-64). */
+#include "session/session.h"
+
+#include "tests/unit/host/flock_shim.h"
+#include "tests/unit/session/scoped.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int shim_reset(void **state)
+{
+    (void)state;
+    flock_shim = (struct flock_shim){0};
+    return 0;
+}
+
+static int setup(void **state)
+{
+    shim_reset(state);
+    return scoped_setup(state);
+}
+
+static int teardown(void **state)
+{
+    shim_reset(state);
+    return scoped_teardown(state);
+}
+
+#define IN_SHIM(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+/* Without a handler the library does its own. */
+static void test_no_handler(void **state)
+{
+    struct scoped *scoped = *state;
+    he2b_session *session = world_session(scoped->world);
+
+    assert_int_equal(he2b_session_set_scope(session, scoped->home, "task", 0), HE2B_OK);
+    scoped->sessions[0] = session;
+    scoped_run(scoped);
+    assert_false(scoped_lease_free(scoped));
+    assert_int_equal(world_close(scoped->world), 0);
+    assert_true(scoped_lease_free(scoped));
+    /* set too late, or twice, or with a home that is none */
+    assert_int_equal(he2b_session_set_scope(session, scoped->home, "task", 0), HE2B_ERR_STATE);
+    assert_int_equal(he2b_session_on_step(session, NULL, NULL), HE2B_ERR_STATE);
+    session = scoped->world->session = NULL;
+    session = world_session(scoped->world);
+    scoped->sessions[1] = session;
+    assert_int_equal(he2b_session_set_scope(session, "", NULL, 0), HE2B_ERR_SETTING);
+    assert_int_equal(he2b_session_set_scope(session, "relative", NULL, 0), HE2B_ERR_SETTING);
+    assert_int_equal(he2b_session_set_scope(session, scoped->home, NULL, 0), HE2B_OK);
+    assert_int_equal(he2b_session_set_sandbox(session, WORLD_ID), HE2B_ERR_STATE);
+    assert_int_equal(strlen(he2b_session_scope(session)), 32);
+}
+
+static unsigned times_in(const char *text, const char *part)
+{
+    unsigned times = 0;
+
+    for (text = strstr(text, part); text; text = strstr(text + 1, part))
+        times++;
+    return times;
+}
+
+/* B-61: where nothing can be locked a session works alone, and says so once. */
+static void test_locks_are_not_supported(void **state)
+{
+    static const int errors[] = {ENOLCK, EOPNOTSUPP, ENOSYS};
+    struct scoped *scoped = *state;
+    size_t i;
+
+    for (i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+        flock_shim.flock_errno = errors[i];
+        flock_shim.flock_times = 1000;
+        scoped->world->exists = false;
+        scoped_session(scoped, 0, true);
+        scoped_log(scoped);
+        scoped_run(scoped);
+        assert_string_equal(scoped_log(scoped), "list create probe push restamp command");
+        scoped_run(scoped);
+        assert_int_equal(times_in(scoped->world->messages, "NOT SUPPORTED"), 1);
+        assert_int_equal(world_close(scoped->world), 0);
+        he2b_session_del(scoped->sessions[0]);
+        scoped->sessions[0] = NULL;
+        scoped->world->messages[0] = '\0';
+    }
+    assert_false(scoped->world->trouble);
+}
+
+/* B-61: trouble of this process is no word about the lock: no second writer comes of it. */
+static void test_no_descriptors(void **state)
+{
+    static const int errors[] = {EMFILE, ENFILE, ENOMEM, ENOSPC, EIO};
+    struct scoped *scoped = *state;
+    size_t i;
+
+    scoped_session(scoped, 0, false);
+    for (i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+        flock_shim.open_errno = errors[i];
+        flock_shim.open_times = 1;
+        scoped_refused(scoped, HE2B_ERR_STEP, "cache/e2b");
+        assert_string_equal(scoped_log(scoped), "");
+    }
+    scoped_run(scoped);
+    assert_string_equal(scoped_log(scoped), "list create restamp command");
+}
+
+/* EINTR is no answer. */
+static void test_interrupted_locks(void **state)
+{
+    struct scoped *scoped = *state;
+
+    flock_shim.flock_errno = EINTR;
+    flock_shim.flock_times = 10;
+    scoped_session(scoped, 0, false);
+    scoped_run(scoped);
+    assert_false(scoped_lease_free(scoped));
+    assert_string_equal(scoped->world->messages, "");
+}
+
+/* B-24: after its time the creation lock is gone on without. */
+static void test_creation_lock_is_held_for_ever(void **state)
+{
+    struct scoped *scoped = *state;
+
+    scoped_session(scoped, 0, false);
+    scoped->sessions[0]->steps.host->creation_wait_ms = 150;
+    scoped_take_creation(scoped);
+    scoped_run(scoped);
+    assert_string_equal(scoped_log(scoped), "list create restamp command");
+    assert_int_equal(times_in(scoped->world->messages, "may get two sandboxes"), 1);
+    scoped->world->messages[0] = '\0';
+}
+
+/* A step that is out keeps the locks until it is answered, although the session is gone: nobody may
+ * write while a push may still be on its way. */
+static void test_session_is_deleted_while_a_step_is_out(void **state)
+{
+    struct scoped *scoped = *state;
+    struct ran ran;
+
+    scoped_session(scoped, 0, true);
+    scoped->hold_kind = HE2B_STEP_PUSH;
+    ran_start(&ran, scoped->world, "true");
+    world_run(scoped->world);
+    ran.keep_running = true;
+    he2b_session_del(scoped->sessions[0]);
+    scoped->sessions[0] = NULL;
+    scoped->world->session = NULL;
+    assert_int_equal(ran.times, 1);
+    assert_int_equal(ran.failure, HE2B_ERR_CLOSED);
+    ran_del(&ran);
+    assert_false(scoped_lease_free(scoped));
+    he2b_step_done(scoped->held, HE2B_STEP_DONE, NULL);
+    scoped->held = NULL;
+    assert_true(scoped_lease_free(scoped));
+    assert_true(scoped_dirty(scoped));
+}
+
+/* B-64: nobody is left who would do it: the role is given up, the next command begins anew. */
+static void test_abandoned_push(void **state)
+{
+    struct scoped *scoped = *state;
+
+    scoped_session(scoped, 0, true);
+    scoped->bend_kind = HE2B_STEP_PUSH;
+    scoped->bend_outcome = HE2B_STEP_ABANDONED;
+    scoped->bend_times = 1;
+    scoped_refused(scoped, HE2B_ERR_STEP, "nobody waits");
+    assert_true(scoped_lease_free(scoped));
+    assert_true(scoped_dirty(scoped));
+    scoped_log(scoped);
+    scoped_run(scoped);
+    assert_string_equal(scoped_log(scoped), "list connect unstamp recover push restamp command");
+    assert_false(scoped->world->trouble);
+}
+
+/* B-66: who came while a sync was on its way is not started on what that sync saw. */
+static void test_sync_counts_for_those_who_were_there(void **state)
+{
+    struct scoped *scoped = *state;
+    struct ran first;
+    struct ran second;
+
+    scoped_session(scoped, 0, true);
+    scoped_run(scoped);
+    scoped_log(scoped);
+    scoped->hold_kind = HE2B_STEP_SYNC;
+    ran_start(&first, scoped->world, "true");
+    world_run(scoped->world);
+    ran_start(&second, scoped->world, "true");
+    he2b_step_done(scoped->held, HE2B_STEP_DONE, NULL);
+    scoped->held = NULL;
+    scoped->hold_kind = HE2B_STEP_SYNC;
+    while (!scoped->held || !first.times)
+        world_run(scoped->world);
+    assert_int_equal(second.times, 0);
+    he2b_step_done(scoped->held, HE2B_STEP_DONE, NULL);
+    scoped->held = NULL;
+    world_run(scoped->world);
+    assert_int_equal(second.times, 1);
+    assert_int_equal(world_count(scoped->world, "command"), 3);
+    ran_del(&first);
+    ran_del(&second);
+    assert_false(scoped->world->trouble);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    assert_string_equal(he2b_step_name(HE2B_STEP_ELECT), "elect");
+    assert_string_equal(he2b_step_name(HE2B_STEP_PULL), "pull");
+    assert_string_equal(he2b_step_name(0), "?");
+    assert_string_equal(he2b_step_name(10), "?");
+}
+
 int main(void)
 {
-    return 0;
+    const struct CMUnitTest tests[] = {
+        IN_SHIM(test_no_handler),
+        IN_SHIM(test_locks_are_not_supported),
+        IN_SHIM(test_no_descriptors),
+        IN_SHIM(test_interrupted_locks),
+        IN_SHIM(test_creation_lock_is_held_for_ever),
+        IN_SHIM(test_session_is_deleted_while_a_step_is_out),
+        IN_SHIM(test_abandoned_push),
+        IN_SHIM(test_sync_counts_for_those_who_were_there),
+        cmocka_unit_test(test_names),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -466,6 +466,16 @@ void world_run(struct world *world)
     he2b_timer_del(deadline);
 }
 
+static void stop_loop(void *arg)
+{
+    world_stop(arg);
+}
+
+void world_stop_soon(struct world *world)
+{
+    (void)he2b_loop_post(world->loop, stop_loop, world);
+}
+
 void world_tick(void)
 {
     int64_t now_ms = he2b_now_ms();

@@ -79,6 +79,8 @@ const char *world_body(struct world *world);
 /* Runs the loop until something calls world_stop(); fails the test at the deadline. */
 void world_run(struct world *world);
 void world_stop(struct world *world);
+/* ... from any thread, so that of the peer. */
+void world_stop_soon(struct world *world);
 /* Lets a millisecond go by: a lease of 60 s that was asked for in this one has 60 s left, which is
  * enough. */
 void world_tick(void);
