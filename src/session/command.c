@@ -269,6 +269,18 @@ bool he2b_commands_unlimited(const he2b_session *session)
     return false;
 }
 
+int64_t he2b_commands_need_until(const he2b_session *session)
+{
+    const he2b_command *command;
+    int64_t until_ms = 0;
+
+    for (command = session->commands; command; command = command->next) {
+        if (command->started && !command->reported && command->need_until_ms > until_ms)
+            until_ms = command->need_until_ms;
+    }
+    return until_ms;
+}
+
 void he2b_commands_drop(he2b_session *session)
 {
     while (session->commands) {
@@ -435,6 +447,9 @@ static void send_start(void *user)
 
     if (command->timeout_ms && !command->limit)
         arm(command, &command->limit, on_limit, command->timeout_ms);
+    if (command->timeout_ms)
+        command->need_until_ms =
+            he2b_now_ms() + he2b_lease_need(command->session, command->timeout_ms);
     he2b_stream_start(command);
 }
 

@@ -29,6 +29,7 @@ struct he2b_command {
     char *text;
     bool login;
     int64_t timeout_ms;
+    int64_t need_until_ms; /* a lease, with its limit and grace (B-30); 0: no limit, or not begun */
     const char *stdin_data;
     size_t stdin_len;
     char word[HE2B_MARKER_WORD + 1];

@@ -2,7 +2,6 @@
 
 enum {
     LEASE_LEAST_S = 60,
-    RENEW_EVERY_MS = 30000,
 };
 
 int64_t he2b_lease_need(const he2b_session *session, int64_t timeout_ms)
@@ -43,31 +42,57 @@ bool he2b_lease_may_renew(const he2b_session *session)
     return !session->renew && he2b_now_ms() >= session->renew_after_ms;
 }
 
-static void on_half(void *arg)
+/* When the lease is to be extended for what runs, monotonic; 0: nothing asks for it. */
+static int64_t due_ms(const he2b_session *session)
+{
+    int64_t now_ms = he2b_now_ms();
+    int64_t due = 0;
+
+    if (session->machine.state != HE2B_LIFECYCLE_READY || session->renew)
+        return 0;
+    if (he2b_commands_unlimited(session))
+        due = now_ms + (session->deadline_ms - now_ms) / 2;
+    /* The renewal beside its start failed, or was cut short: again, as long as there is a lease. */
+    if (he2b_commands_need_until(session) > session->deadline_ms && session->deadline_ms > now_ms)
+        due = session->renew_after_ms;
+    if (!due)
+        return 0;
+    if (due < session->renew_after_ms)
+        due = session->renew_after_ms;
+    return due > now_ms ? due : now_ms + 1;
+}
+
+static void on_due(void *arg)
 {
     he2b_session *session = arg;
+    int64_t need_until_ms = he2b_commands_need_until(session);
+    int64_t need_ms = need_until_ms ? need_until_ms - he2b_now_ms() : 0;
 
-    if (session->machine.state == HE2B_LIFECYCLE_READY && he2b_commands_unlimited(session) &&
-        he2b_lease_may_renew(session)) {
-        session->lease_s = he2b_lease_ask(session, 0);
+    session->lease_due_ms = 0;
+    if (session->machine.state == HE2B_LIFECYCLE_READY && he2b_lease_may_renew(session) &&
+        (he2b_commands_unlimited(session) || need_until_ms > session->deadline_ms)) {
+        session->lease_s = he2b_lease_ask(session, need_ms > 0 ? need_ms : 0);
         he2b_session_post(session, LIFE_RENEW);
     }
-    he2b_lease_watch(session);
+    he2b_session_wake(session);
 }
 
 void he2b_lease_watch(he2b_session *session)
 {
-    int64_t left = session->deadline_ms - he2b_now_ms();
+    int64_t due = due_ms(session);
 
-    if (session->machine.state != HE2B_LIFECYCLE_READY || !he2b_commands_unlimited(session)) {
+    if (!due) {
         if (session->lease_timer)
             he2b_timer_disarm(session->lease_timer);
+        session->lease_due_ms = 0;
         return;
     }
-    if (!session->lease_timer &&
-        he2b_timer_new(&session->lease_timer, session->loop, on_half, session) != HE2B_OK)
+    /* what is armed and comes first is kept: half of what is left moves with each look */
+    if (session->lease_due_ms && session->lease_due_ms <= due)
         return;
-    if (!he2b_timer_armed(session->lease_timer))
-        (void)he2b_timer_arm(session->lease_timer,
-                             left / 2 > RENEW_EVERY_MS ? left / 2 : RENEW_EVERY_MS);
+    if (!session->lease_timer &&
+        he2b_timer_new(&session->lease_timer, session->loop, on_due, session) != HE2B_OK)
+        return;
+    if (he2b_timer_arm(session->lease_timer, due - he2b_now_ms()) == HE2B_OK)
+        session->lease_due_ms = due;
 }

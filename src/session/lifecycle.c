@@ -5,10 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    RENEW_EVERY_MS = 30000,
-};
-
 static void fail(he2b_session *session, const struct he2b_failure *failure)
 {
     session->failure = *failure;
@@ -116,6 +112,7 @@ static void on_deadline(void *user, const struct he2b_control_answer *answer)
     deadline_ms = answer->sent_ms + answer->info.remaining_ms;
     if (session->deadline_ms && deadline_ms < session->deadline_ms)
         session->deadline_ms = deadline_ms;
+    he2b_session_wake(session);
 }
 
 /* Beside everything: the plan's maximum can cut a lease without a word (B-32). */
@@ -285,7 +282,7 @@ static void send_renew(void *user)
         return;
     if (!session->renew_failed)
         session->renew_left_ms = session->deadline_ms - he2b_now_ms();
-    session->renew_after_ms = he2b_now_ms() + RENEW_EVERY_MS;
+    session->renew_after_ms = he2b_now_ms() + session->renew_every_ms;
     if (he2b_control_connect(&session->renew, session->loop, &session->settings,
                              session->endpoint.sandbox_id, session->lease_s, on_renewed,
                              session) != HE2B_OK)

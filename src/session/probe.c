@@ -72,7 +72,8 @@ static void succeed(he2b_session *session)
     case HE2B_LOOK_STAMP:
         /* A writer's stamp must be that of its own last push (B-35), a reader's is anybody's. */
         if (he2b_role_writes(session))
-            wanted = wanted && session->stamp[0] && strcmp(session->stamp, session->stamp_found) == 0;
+            wanted =
+                wanted && session->stamp[0] && strcmp(session->stamp, session->stamp_found) == 0;
         he2b_writer_post(session, wanted ? WRITER_STAMPED : WRITER_LOOKED);
         break;
     }

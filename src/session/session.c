@@ -78,11 +78,11 @@ static bool step_writer(he2b_session *session)
     if (!he2b_events_take(&session->writer_events, &event))
         return false;
     he2b_writer_machine_step(&session->writer, (enum he2b_writer_event)event);
-    he2b_session_log(
-        session, HE2B_LOG_DEBUG, "role: %s, %s, %s", he2b_writer_state_name(before),
-        he2b_writer_event_name((enum he2b_writer_event)event),
-        session->writer.refused != refused ? "refused"
-                                           : he2b_writer_state_name(session->writer.state));
+    he2b_session_log(session, HE2B_LOG_DEBUG, "role: %s, %s, %s", he2b_writer_state_name(before),
+                     he2b_writer_event_name((enum he2b_writer_event)event),
+                     session->writer.refused != refused
+                         ? "refused"
+                         : he2b_writer_state_name(session->writer.state));
     return true;
 }
 
@@ -95,11 +95,11 @@ static bool step_teardown(he2b_session *session)
     if (!he2b_events_take(&session->teardown_events, &event))
         return false;
     he2b_teardown_machine_step(&session->teardown, (enum he2b_teardown_event)event);
-    he2b_session_log(
-        session, HE2B_LOG_DEBUG, "end: %s, %s, %s", he2b_teardown_state_name(before),
-        he2b_teardown_event_name((enum he2b_teardown_event)event),
-        session->teardown.refused != refused ? "refused"
-                                             : he2b_teardown_state_name(session->teardown.state));
+    he2b_session_log(session, HE2B_LOG_DEBUG, "end: %s, %s, %s", he2b_teardown_state_name(before),
+                     he2b_teardown_event_name((enum he2b_teardown_event)event),
+                     session->teardown.refused != refused
+                         ? "refused"
+                         : he2b_teardown_state_name(session->teardown.state));
     return true;
 }
 
@@ -278,6 +278,7 @@ int he2b_session_new(he2b_session **ret, he2b_loop *loop, const he2b_options *op
     session->loop = loop;
     session->log = log;
     session->log_user = user;
+    session->renew_every_ms = HE2B_RENEW_EVERY_MS;
     he2b_buf_init(&session->probe_output, HE2B_PATH_MAX * 4);
     he2b_lifecycle_machine_init(&session->machine, &he2b_lifecycle_actions, session);
     he2b_writer_machine_init(&session->writer, &he2b_writer_actions, session);

@@ -24,6 +24,8 @@ enum {
     HE2B_PATH_MAX = 4096,
     /* What remains of a lease before a command waits for its renewal (B-31). */
     HE2B_LEASE_MARGIN_MS = 60000,
+    /* Renewals beside commands are that far apart at least (B-31). */
+    HE2B_RENEW_EVERY_MS = 30000,
     /* Sandboxes of one scope that are tried in turn; more than one is an accident already. */
     HE2B_CANDIDATES_MAX = 8,
 };
@@ -103,10 +105,12 @@ struct he2b_session {
     he2b_control *call;
     he2b_control *renew;
     he2b_control *deadline_look; /* beside: what the server says of the lease (B-32) */
-    int64_t renew_after_ms; /* not before then: one renewal per 30 s */
+    int64_t renew_every_ms; /* HE2B_RENEW_EVERY_MS; less in tests */
+    int64_t renew_after_ms; /* not before then */
     int64_t renew_left_ms;  /* what was left of the lease when renewing began to fail */
     bool renew_failed;
     he2b_timer *lease_timer;
+    int64_t lease_due_ms; /* when it fires; 0: not armed */
     he2b_process *probe;
     enum he2b_look look;
     bool stamp_seen;
@@ -179,7 +183,8 @@ enum he2b_lease_step {
     HE2B_LEASE_FIRST = 3,
 };
 enum he2b_lease_step he2b_lease_step(const he2b_session *session, int64_t need_ms);
-/* While a command without a limit runs: wakes up at half of what is left. */
+/* Beside what runs: wakes up at half of what is left for a command without a limit, and every 30 s
+ * while one outlasts the known lease (B-31). Nothing of that kind: no wake-up. */
 void he2b_lease_watch(he2b_session *session);
 /* May a renewal be sent now? One at a time, one per 30 s. */
 bool he2b_lease_may_renew(const he2b_session *session);
@@ -199,6 +204,8 @@ void he2b_commands_deliver(he2b_session *session);
 bool he2b_commands_live(const he2b_session *session);
 /* True if one of them has no limit. */
 bool he2b_commands_unlimited(const he2b_session *session);
+/* Until when those that run with a limit need a lease, monotonic; 0: none does. */
+int64_t he2b_commands_need_until(const he2b_session *session);
 /* The session goes away: every command ends now. */
 void he2b_commands_drop(he2b_session *session);
 

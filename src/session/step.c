@@ -32,9 +32,11 @@ enum he2b_step_kind he2b_step_kind(const he2b_step *step)
 const char *he2b_step_name(int kind)
 {
     static const char *const names[] = {
-        [HE2B_STEP_ELECT] = "elect", [HE2B_STEP_PROMOTE] = "promote", [HE2B_STEP_MARK] = "mark",
-        [HE2B_STEP_CLEAR] = "clear", [HE2B_STEP_RELEASE] = "release", [HE2B_STEP_RECOVER] = "recover",
-        [HE2B_STEP_PUSH] = "push",   [HE2B_STEP_SYNC] = "sync",       [HE2B_STEP_PULL] = "pull",
+        [HE2B_STEP_ELECT] = "elect",     [HE2B_STEP_PROMOTE] = "promote",
+        [HE2B_STEP_MARK] = "mark",       [HE2B_STEP_CLEAR] = "clear",
+        [HE2B_STEP_RELEASE] = "release", [HE2B_STEP_RECOVER] = "recover",
+        [HE2B_STEP_PUSH] = "push",       [HE2B_STEP_SYNC] = "sync",
+        [HE2B_STEP_PULL] = "pull",
     };
 
     return kind >= HE2B_STEP_ELECT && kind <= HE2B_STEP_PULL ? names[kind] : "?";
@@ -70,10 +72,11 @@ static void finish_own(he2b_session *session, const he2b_step *step)
                          steps->host->files.creation_lock, steps->host->creation_wait_ms / 1000);
     if (result->unmarked && !steps->warned_marker) {
         steps->warned_marker = true;
-        he2b_session_log(session, HE2B_LOG_WARNING,
-                         "%s cannot be used (%s): concurrent same-scope persistent sessions are NOT "
-                         "SUPPORTED here and not protected; a single session is unaffected",
-                         steps->host->files.marker, strerror(result->error));
+        he2b_session_log(
+            session, HE2B_LOG_WARNING,
+            "%s cannot be used (%s): concurrent same-scope persistent sessions are NOT "
+            "SUPPORTED here and not protected; a single session is unaffected",
+            steps->host->files.marker, strerror(result->error));
     }
     session->step_error = result->error;
     if (result->event == WRITER_FAILED) {
@@ -213,8 +216,8 @@ void he2b_steps_forget(he2b_session *session)
         return;
     }
     step->session = NULL;
-    /* A pull that is given up has nothing to do with the locks; all else is the writer's work, and the
-     * lease must outlive it. */
+    /* A pull that is given up has nothing to do with the locks; all else is the writer's work, and
+     * the lease must outlive it. */
     if (step->kind != HE2B_STEP_PULL) {
         step->host = steps->host;
         steps->host = NULL;

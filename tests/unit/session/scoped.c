@@ -1,24 +1,12 @@
 #include "tests/unit/session/scoped.h"
 
 #include "core/scope.h"
-#include "e2b/control_request.h"
 #include "host/marker.h"
-#include "session/session.h"
 
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-/* Repeats come at once, and end soon. */
-static const struct he2b_control_times soon = {
-    .answer = 20000,
-    .repeat_for = 20,
-    .backoff_first = 1,
-    .backoff_max = 5,
-    .look_every = 1,
-    .look_until = 50,
-};
 
 int scoped_setup(void **state)
 {
@@ -103,7 +91,7 @@ he2b_session *scoped_session(struct scoped *scoped, unsigned nth, bool host_stat
     assert_int_equal(he2b_session_set_scope(session, scoped->home, "task", host_state), HE2B_OK);
     assert_int_equal(he2b_session_on_step(session, on_step, scoped), HE2B_OK);
     assert_string_equal(he2b_session_scope(session), scoped->world->scope);
-    session->settings.control_times = &soon;
+    world_soon(session);
     scoped->sessions[nth] = session;
     return session;
 }

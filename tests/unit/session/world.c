@@ -2,8 +2,10 @@
 
 #include "core/base64.h"
 #include "core/json.h"
+#include "e2b/control_request.h"
 #include "e2b/sandbox_info.h"
 #include "net/loop.h"
+#include "session/session.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -439,6 +441,21 @@ int world_teardown(void **state)
     free(world->input);
     free(world);
     return 0;
+}
+
+/* Repeats come at once, and end soon. */
+static const struct he2b_control_times soon = {
+    .answer = 20000,
+    .repeat_for = 20,
+    .backoff_first = 1,
+    .backoff_max = 5,
+    .look_every = 1,
+    .look_until = 50,
+};
+
+void world_soon(he2b_session *session)
+{
+    session->settings.control_times = &soon;
 }
 
 he2b_session *world_session(struct world *world)

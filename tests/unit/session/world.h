@@ -66,6 +66,8 @@ int world_setup(void **state);
 int world_teardown(void **state);
 /* Makes the session of the world with the options as they are now. */
 he2b_session *world_session(struct world *world);
+/* Its repeats of calls to the control plane come at once, and end soon. */
+void world_soon(he2b_session *session);
 
 /* The requests so far, in order of arrival, joined with blanks. Copied under the lock. */
 const char *world_log(struct world *world);
