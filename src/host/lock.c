@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,11 +16,68 @@ enum {
     REPLACED_MAX = 16,
 };
 
+/* What this process holds. A forked child would keep the parent's locks beyond its death, since a
+ * lock is the open file's: so it closes its copies, and never unlocks (B-60). */
+static pthread_mutex_t held_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct he2b_lock *held;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&held_lock);
+}
+
+static void in_parent(void)
+{
+    pthread_mutex_unlock(&held_lock);
+}
+
+static void in_child(void)
+{
+    for (; held; held = held->next) {
+        close(held->fd);
+        held->fd = -1;
+        held->owner = 0;
+    }
+    pthread_mutex_unlock(&held_lock);
+}
+
+static void watch_forks(void)
+{
+    /* Without it a child that outlives the parent keeps the lock: a nuisance, no second writer. */
+    (void)pthread_atfork(before_fork, in_parent, in_child);
+}
+
+static void note_held(struct he2b_lock *lock, int fd)
+{
+    pthread_mutex_lock(&held_lock);
+    lock->fd = fd;
+    lock->owner = getpid();
+    lock->next = held;
+    held = lock;
+    pthread_mutex_unlock(&held_lock);
+}
+
+static void forget_held(struct he2b_lock *lock)
+{
+    struct he2b_lock **link = &held;
+
+    pthread_mutex_lock(&held_lock);
+    while (*link && *link != lock)
+        link = &(*link)->next;
+    if (*link)
+        *link = lock->next;
+    lock->fd = -1;
+    lock->owner = 0;
+    pthread_mutex_unlock(&held_lock);
+}
+
 void he2b_lock_init(struct he2b_lock *lock)
 {
     lock->fd = -1;
     lock->error = 0;
     lock->owner = 0;
+    lock->next = NULL;
 }
 
 static enum he2b_lock_outcome refuse(struct he2b_lock *lock, int error,
@@ -126,8 +185,7 @@ static bool try_file(enum he2b_lock_outcome *ret, struct he2b_lock *lock, int fd
         *ret = refuse(lock, errno, HE2B_LOCK_FAILED);
         return true;
     }
-    lock->fd = fd;
-    lock->owner = getpid();
+    note_held(lock, fd);
     *ret = HE2B_LOCK_HELD;
     return true;
 }
@@ -145,8 +203,8 @@ enum he2b_lock_outcome he2b_lock_try(struct he2b_lock *lock, const char *path)
 
     if (lock->fd >= 0 && lock->owner == getpid())
         return HE2B_LOCK_HELD;
-    /* in a child: it is the parent's, and is seen as such below */
     he2b_lock_release(lock);
+    pthread_once(&fork_once, watch_forks);
     for (i = 0; i < REPLACED_MAX; i++) {
         enum he2b_lock_outcome outcome;
         int fd = open_file(path);
@@ -174,12 +232,14 @@ enum he2b_lock_outcome he2b_lock_try(struct he2b_lock *lock, const char *path)
 
 void he2b_lock_release(struct he2b_lock *lock)
 {
-    if (lock->fd < 0)
+    int fd = lock->fd;
+    bool ours = lock->owner == getpid();
+
+    if (fd < 0)
         return;
-    if (lock->owner == getpid())
-        unlock_and_close(lock->fd);
+    forget_held(lock);
+    if (ours)
+        unlock_and_close(fd);
     else
-        close(lock->fd);
-    lock->fd = -1;
-    lock->owner = 0;
+        close(fd);
 }

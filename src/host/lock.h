@@ -22,6 +22,7 @@ struct he2b_lock {
     int fd;    /* -1: not held */
     int error; /* errno of the last try that was neither HELD nor TAKEN */
     pid_t owner;
+    struct he2b_lock *next; /* among those that are held: stays where it is until released */
 };
 
 void he2b_lock_init(struct he2b_lock *lock);
@@ -32,8 +33,8 @@ void he2b_lock_init(struct he2b_lock *lock);
  */
 enum he2b_lock_outcome he2b_lock_try(struct he2b_lock *lock, const char *path);
 
-/* Unlocks and closes; in a forked child it only closes its copy, so that the parent keeps the lock
- * (B-60). Harmless when not held. */
+/* Unlocks and closes. A forked child has closed its copy at its birth: the parent keeps the lock,
+ * and the lock is free when the parent is gone (B-60). Harmless when not held. */
 void he2b_lock_release(struct he2b_lock *lock);
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int make(void **state)
@@ -221,6 +222,38 @@ static void test_child_that_lives_on(void **state)
     assert_int_equal(box_hear(child.in), 1);
     assert_true(is_taken(box));
     he2b_lock_release(&inherited);
+    assert_false(is_taken(box));
+    assert_int_equal(box_end(&child), 0);
+}
+
+/* Takes it, and dies without a word while a child of its own lives on; says the child's pid. */
+static int die_before_the_child(struct box *box, int in, int out)
+{
+    pid_t child;
+
+    BOX_CHECK(he2b_lock_try(&inherited, box->files.writer_lock) == HE2B_LOCK_HELD);
+    child = fork();
+    if (child == 0) {
+        box_hear(in);
+        _exit(0);
+    }
+    BOX_CHECK(child > 0);
+    box_say(out, 1);
+    _exit(0);
+}
+
+/* B-60: the kernel frees it with the holder, whatever the holder's children do. */
+static void test_child_that_outlives_the_holder(void **state)
+{
+    struct box *box = *state;
+    struct box_child child;
+    siginfo_t info;
+
+    he2b_lock_init(&inherited);
+    box_start(&child, box, die_before_the_child, false);
+    assert_int_equal(box_hear(child.in), 1);
+    /* dead, and not yet reaped: box_end() does that, and lets its child go */
+    assert_int_equal(waitid(P_PID, (id_t)child.pid, &info, WEXITED | WNOWAIT), 0);
     assert_false(is_taken(box));
     assert_int_equal(box_end(&child), 0);
 }
@@ -556,6 +589,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_child_that_releases, make, drop),
         cmocka_unit_test_setup_teardown(test_child_that_tries, make, drop),
         cmocka_unit_test_setup_teardown(test_child_that_lives_on, make, drop),
+        cmocka_unit_test_setup_teardown(test_child_that_outlives_the_holder, make, drop),
         cmocka_unit_test_setup_teardown(test_eight_take_turns, make, drop),
         cmocka_unit_test_setup_teardown(test_eight_take_turns_and_unlink, make, drop),
         cmocka_unit_test_setup_teardown(test_replaced_file_starts_over, make, drop),
