@@ -16,8 +16,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* Signals are for Python's threads; this one has them all blocked from its birth. */
-static bool start_thread(struct native_loop *loop)
+bool native_thread_start(void *(*fn)(void *arg), void *arg)
 {
     pthread_attr_t attributes;
     pthread_t thread;
@@ -30,7 +29,7 @@ static bool start_thread(struct native_loop *loop)
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = pthread_create(&thread, &attributes, run, loop) == 0;
+    started = pthread_create(&thread, &attributes, fn, arg) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return started;
@@ -47,7 +46,7 @@ static struct native_loop *make(void)
         free(loop);
         return NULL;
     }
-    if (!start_thread(loop)) {
+    if (!native_thread_start(run, loop)) {
         he2b_loop_del(loop->loop);
         free(loop);
         return NULL;

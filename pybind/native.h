@@ -44,6 +44,14 @@ struct native_loop *native_loop_get(void);
 /* False with an exception in a forked child of the process that made the loop. */
 bool native_here(const struct native_loop *loop);
 
+/* A detached thread in which no signal is delivered: those are for Python's. False: none to be had. */
+bool native_thread_start(void *(*fn)(void *arg), void *arg);
+
+/* ---- step.c ---- */
+
+/* The he2b_step_fn of a session of the library's own steps; user is the loop. */
+void native_step(void *user, he2b_step *step);
+
 /* ---- shared.c: what a Python object and the loop thread have in common ---- */
 
 /* A failure's parts, copied out of the library. */
@@ -103,6 +111,8 @@ struct native_shared {
     char home[4096];
     char cwd[4096];
     char state[32];
+    char role[32];
+    char scope[72];
     unsigned generation;
 };
 struct native_shared *native_shared_ref(struct native_shared *shared);

@@ -31,16 +31,32 @@ static void on_log(void *user, int level, const char *text)
 struct make {
     struct native_shared *shared;
     he2b_options *options;
+    const char *home; /* NULL: a sandbox of its own */
+    const char *task;
     int error;
 };
 
 static void make_session(void *arg)
 {
     struct make *make = arg;
+    struct native_shared *shared = make->shared;
 
-    make->error = he2b_session_new(&make->shared->session, make->shared->loop->loop, make->options,
-                                   on_log, make->shared);
-    native_shared_look(make->shared);
+    make->error =
+        he2b_session_new(&shared->session, shared->loop->loop, make->options, on_log, shared);
+    if (make->error)
+        return;
+    if (make->home) {
+        make->error = he2b_session_set_scope(shared->session, make->home, make->task, 0);
+        if (!make->error)
+            make->error = he2b_session_on_step(shared->session, native_step, shared->loop);
+    }
+    if (make->error) {
+        he2b_session_del(shared->session);
+        shared->session = NULL;
+        return;
+    }
+    snprintf(shared->scope, sizeof(shared->scope), "%s", he2b_session_scope(shared->session));
+    native_shared_look(shared);
 }
 
 struct request {
@@ -200,14 +216,15 @@ static bool set_metadata(he2b_options *options, const char *name, const char *va
 
 static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"options", "metadata", NULL};
+    static char *names[] = {"options", "metadata", "home", "task", NULL};
     Session *self = (Session *)object;
     struct make make = {0};
     PyObject *options = NULL;
     PyObject *metadata = NULL;
     int result = -1;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO", names, &options, &metadata))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOzz", names, &options, &metadata, &make.home,
+                                     &make.task))
         return -1;
     if (self->shared) {
         PyErr_SetString(PyExc_RuntimeError, "the session was initialised before");
@@ -231,6 +248,10 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
         !each_text(metadata, set_metadata, make.options) ||
         !native_call(make.shared->loop, make_session, &make))
         goto out;
+    if (make.error == HE2B_ERR_SETTING) {
+        PyErr_SetString(PyExc_ValueError, "home: not an absolute path, or too long");
+        goto out;
+    }
     if (make.error) {
         PyErr_SetString(PyExc_RuntimeError, he2b_strerror(make.error));
         goto out;
@@ -428,6 +449,18 @@ static PyObject *get_state(PyObject *self, void *unused)
     return get_text((Session *)self, offsetof(struct native_shared, state));
 }
 
+static PyObject *get_role(PyObject *self, void *unused)
+{
+    (void)unused;
+    return get_text((Session *)self, offsetof(struct native_shared, role));
+}
+
+static PyObject *get_scope(PyObject *self, void *unused)
+{
+    (void)unused;
+    return get_text((Session *)self, offsetof(struct native_shared, scope));
+}
+
 static PyObject *get_generation(PyObject *object, void *unused)
 {
     Session *self = (Session *)object;
@@ -447,7 +480,8 @@ static PyMethodDef methods[] = {
      "prepare(timeout_ms=0) -> Waiter\n\nBrings the sandbox to where a command of timeout_ms can "
      "start. Returns at once."},
     {"close", session_close, METH_NOARGS,
-     "close() -> Waiter\n\nEnds the session after its last command (B-90) and kills what it made."},
+     "close() -> Waiter\n\nEnds the session after its last command (B-90). A sandbox of its own is "
+     "killed, that of a scope left to its lease (B-91)."},
     {"set_api_key", session_set_api_key, METH_O,
      "set_api_key(key)\n\nThe key of all later requests (B-7); None removes it."},
     {"command", (PyCFunction)(void (*)(void))session_command, METH_VARARGS | METH_KEYWORDS,
@@ -464,13 +498,17 @@ static PyGetSetDef getters[] = {
     {"home", get_home, NULL, "$HOME in the sandbox; \"\" while not known.", NULL},
     {"cwd", get_cwd, NULL, "Its working directory; \"\" while not known.", NULL},
     {"state", get_state, NULL, "State of the lifecycle chart, as last seen.", NULL},
-    {"generation", get_generation, NULL, "How many sandboxes this session has had (B-97).", NULL},
+    {"role", get_role, NULL, "State of the writer chart, as last seen.", NULL},
+    {"scope", get_scope, NULL, "Digest of the scope (B-10); \"\" without one.", NULL},
+    {"generation", get_generation, NULL,
+     "How often it was in a sandbox with nothing of its own running in it (B-35, B-97).", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "Session(options={}, metadata={})\n\nOne sandbox and its commands. Contacts nobody "
-                "by itself (B-20)."},
+    {Py_tp_doc, "Session(options={}, metadata={}, home=None, task=None)\n\nOne sandbox and its "
+                "commands. Contacts nobody by itself (B-20). With home, the profile home, the "
+                "sandbox is the persistent one of home and task (B-10)."},
     {Py_tp_init, session_init},
     {Py_tp_dealloc, session_dealloc},
     {Py_tp_methods, methods},

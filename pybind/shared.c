@@ -216,6 +216,7 @@ void native_shared_look(struct native_shared *shared)
     snprintf(shared->home, sizeof(shared->home), "%s", he2b_session_home(shared->session));
     snprintf(shared->cwd, sizeof(shared->cwd), "%s", he2b_session_cwd(shared->session));
     snprintf(shared->state, sizeof(shared->state), "%s", he2b_session_state(shared->session));
+    snprintf(shared->role, sizeof(shared->role), "%s", he2b_session_role(shared->session));
     shared->generation = he2b_session_generation(shared->session);
     pthread_mutex_unlock(&shared->lock);
 }

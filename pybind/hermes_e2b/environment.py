@@ -1,4 +1,4 @@
-"""One environment of Hermes: a sandbox, made at the first command and killed at cleanup."""
+"""One environment of Hermes: a sandbox, found or made at the first command (B-20)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ class E2BEnvironment(BaseEnvironment):
     _stdin_mode = "pipe"
     _persistent = True  # outlives a turn (B-112)
 
-    def __init__(self, *, cwd, timeout, options, metadata, offline=False):
+    def __init__(self, *, cwd, timeout, options, metadata, home=None, task=None, offline=False):
+        """`home` and `task` name the persistent scope (B-10); without them it is ephemeral."""
         self._directories = Directories()
         self._directories.default = options.get("cwd") or "/home/user"
         self._offline = offline
@@ -50,7 +51,7 @@ class E2BEnvironment(BaseEnvironment):
         self._closing = None
         self._close_lock = threading.Lock()
         try:
-            self._session = _native.Session(options, metadata)
+            self._session = _native.Session(options, metadata, home, task)
         except (ValueError, RuntimeError) as error:
             raise EnvironmentConnectionError(
                 f"E2B settings: {error}", retry_hint="correct the setting, then try again"
@@ -212,7 +213,8 @@ class E2BEnvironment(BaseEnvironment):
     # ---- the end ----
 
     def cleanup(self, force_remove: bool = False) -> None:
-        """Ends the environment when its last command has ended; kills the sandbox (B-90, B-91)."""
+        """Ends the environment when its last command has ended. An ephemeral sandbox is killed; a
+        persistent one is left to its lease, for whoever uses its scope next (B-90, B-91)."""
         with self._close_lock:
             if getattr(self, "_session", None) is None:
                 return

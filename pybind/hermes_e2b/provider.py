@@ -72,11 +72,14 @@ class E2BProvider(TerminalEnvironmentProvider):
         """An environment without any request (B-20); unknown keywords are ignored (B-111)."""
         probe = task_id == PROBE_TASK
         live = settings.switch(self.get_config, "live_prompt_probe", False)
+        persistent = not probe and settings.persistent(container_config)
         return E2BEnvironment(
             cwd=cwd,
             timeout=timeout,
-            options=settings.native_options(self.get_config, probe=probe),
+            options=settings.native_options(self.get_config, probe=probe, persistent=persistent),
             metadata=settings.metadata(self.get_config),
+            home=settings.profile_home() if persistent else None,
+            task=task_id if persistent else None,
             offline=probe and not live,
         )
 

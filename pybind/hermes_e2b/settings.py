@@ -31,7 +31,23 @@ def secret(name: str) -> str | None:
         return None
 
 
-def native_options(get_config, *, probe: bool = False) -> dict[str, str]:
+def persistent(container_config) -> bool:
+    """Whether the sandbox is kept for the next session (B-5); kept where that cannot be read."""
+    value = (container_config or {}).get("container_persistent", True)
+    return str(value).strip().lower() not in ("false", "0", "no", "off")
+
+
+def profile_home() -> str:
+    """The profile home as Hermes names profiles: the first text of a scope (B-10)."""
+    import hermes_constants
+
+    key = getattr(hermes_constants, "hermes_home_key", None)
+    return key() if key else os.path.realpath(hermes_constants.get_hermes_home())
+
+
+def native_options(
+    get_config, *, probe: bool = False, persistent: bool = False
+) -> dict[str, str]:
     """The library's options for a new environment."""
     options = {}
     lifetime = os.environ.get(LIFETIME)
@@ -41,6 +57,8 @@ def native_options(get_config, *, probe: bool = False) -> dict[str, str]:
         value = get_config(name)
         if value is not None:
             options[name] = str(value)
+    if not persistent:
+        options["lease_seconds"] = _ephemeral_lease(options.get("lease_seconds"), lifetime)
     for variable, name in ADDRESSES.items():
         value = secret(variable)
         if value:
@@ -51,6 +69,19 @@ def native_options(get_config, *, probe: bool = False) -> dict[str, str]:
     if ca_file:
         options["ca_file"] = ca_file
     return options
+
+
+def _ephemeral_lease(lease: str | None, lifetime: str | None) -> str:
+    """Its end is the sandbox's: so it outlives the environment, which Hermes ends after its
+    lifetime, by two minutes (B-30). What is no number is the library's to warn of (B-3)."""
+    try:
+        least = int(lifetime) if lifetime else 300
+    except ValueError:
+        least = 300
+    try:
+        return str(max(int(lease) if lease else 300, least + 120))
+    except ValueError:
+        return lease
 
 
 def certifi_file() -> str | None:

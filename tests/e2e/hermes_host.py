@@ -20,7 +20,7 @@ CONFIG = """\
 plugins:
   enabled: [e2b]
   entries: {{e2b: {{settings: {settings}}}}}
-terminal: {{backend: e2b, timeout: 60}}
+terminal: {{backend: e2b, timeout: 60, container_persistent: {persistent}}}
 """
 DEADLINE = 120
 
@@ -28,10 +28,10 @@ DEADLINE = 120
 class Host:
     """The child; a context manager that ends it as a plain Python host ends."""
 
-    def __init__(self, home, environment, settings="{}", plugin_folder=None):
+    def __init__(self, home, environment, settings="{}", plugin_folder=None, persistent="false"):
         self.home = pathlib.Path(home)
         (self.home / "plugins").mkdir(parents=True, exist_ok=True)
-        (self.home / "config.yaml").write_text(CONFIG.format(settings=settings))
+        (self.home / "config.yaml").write_text(CONFIG.format(settings=settings, persistent=persistent))
         if plugin_folder:
             (self.home / "plugins" / "e2b").symlink_to(plugin_folder)
         self.environment = {
