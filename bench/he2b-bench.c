@@ -9,6 +9,9 @@
  *   command N SHELL  N times "echo hi", one after the other; SHELL is login (bash -l) or plain
  *   output BYTES X   a command that prints so many bytes; X is for the other side, ignored here
  *   close            kills the sandbox of open
+ *   idle N S HOME    N sessions, each of a persistent scope of its own below HOME, each with one
+ *                    command behind it; then S seconds of nothing: memory of those beyond the
+ *                    first, and how often the loop's thread woke up
  *
  * The loop has a thread of its own and the measuring thread reads the output from its pipe, as the
  * Hermes plugin does it; what crossing between the two costs is part of what is measured. Wall
@@ -354,10 +357,92 @@ static void request_output(struct call *call, int64_t size)
     end_line();
 }
 
+/* ---- idle --------------------------------------------------------------------------------------
+ */
+
+struct scoped {
+    struct call call;
+    const char *home;
+    char task[32];
+};
+
+static void do_make_scoped(void *arg)
+{
+    struct scoped *scoped = arg;
+    int error = he2b_session_new(&scoped->call.session, loop, options, NULL, NULL);
+
+    if (error == HE2B_OK)
+        error = he2b_session_set_scope(scoped->call.session, scoped->home, scoped->task, 0);
+    finish(&scoped->call, error == HE2B_OK ? "" : he2b_strerror(error));
+}
+
+struct wakeups {
+    struct call call;
+    long count;
+};
+
+/* On the loop's thread: how often it gave up the processor of its own accord, getrusage(2). */
+static void do_count_wakeups(void *arg)
+{
+    struct wakeups *wakeups = arg;
+    struct rusage usage;
+
+    getrusage(RUSAGE_THREAD, &usage);
+    wakeups->count = usage.ru_nvcsw;
+    finish(&wakeups->call, "");
+}
+
+static long count_wakeups(void)
+{
+    struct wakeups wakeups = {.call = CALL_INIT};
+
+    check(he2b_loop_post(loop, do_count_wakeups, &wakeups), "idle");
+    wait_for(&wakeups.call, "idle");
+    return wakeups.count;
+}
+
+static void request_idle(long count, long seconds, const char *home)
+{
+    static const struct call fresh = CALL_INIT;
+    struct scoped *all = calloc((size_t)count, sizeof(*all));
+    /* the ends of the last streams, and a renewal's look, are on their way still */
+    const struct timespec settle = {.tv_sec = 1};
+    const struct timespec pause = {.tv_sec = seconds};
+    long first_kib = 0, kib, wakeups;
+    struct timing timing;
+
+    if (!all)
+        die("idle", "out of memory");
+    for (long i = 0; i < count; i++) {
+        all[i].call = fresh;
+        all[i].home = home;
+        snprintf(all[i].task, sizeof(all[i].task), "task-%ld", i);
+        check(he2b_loop_post(loop, do_make_scoped, &all[i]), "idle");
+        wait_for(&all[i].call, "idle");
+        run_echo(&all[i].call, now_ms(), &timing);
+        if (i == 0)
+            first_kib = memory_kib("VmRSS:");
+    }
+    kib = memory_kib("VmRSS:") - first_kib;
+    nanosleep(&settle, NULL);
+    wakeups = count_wakeups();
+    nanosleep(&pause, NULL);
+    /* the one of the question itself does not count */
+    wakeups = count_wakeups() - wakeups - 1;
+    for (long i = 0; i < count; i++)
+        close_session(&all[i].call);
+    printf("{\"sessions\": %ld, \"beyond_first_kib\": %ld, \"seconds\": %ld, \"wakeups\": %ld}",
+           count, kib, seconds, wakeups);
+    end_line();
+    free(all);
+}
+
 static void request(struct call *open_call, const char *line)
 {
     long long number = 0;
+    long seconds = 0;
     char word[16] = "";
+    char home[200] = "";
     int is_open = open_call->session != NULL;
 
     if (strcmp(line, "create") == 0) {
@@ -376,6 +461,9 @@ static void request(struct call *open_call, const char *line)
         request_command(open_call, (long)number, strcmp(word, "login") == 0);
     } else if (sscanf(line, "output %lld", &number) == 1 && is_open && number > 0) {
         request_output(open_call, number);
+    } else if (sscanf(line, "idle %lld %ld %199s", &number, &seconds, home) == 3 && number > 1 &&
+               number <= MAX_COMMANDS && seconds >= 0) {
+        request_idle((long)number, seconds, home);
     } else {
         die("no such request now", line);
     }

@@ -92,6 +92,15 @@ def print_output(result, size):
             median["library"]["cpu_s"] / max(median[other]["cpu_s"], 1e-9)))
 
 
+def print_idle(result):
+    table("idle sessions of persistent scopes in one process of the library, each with a command "
+          "behind it",
+          ["sessions", "KiB for each beyond the first", "idle s", "wake-ups"],
+          [["%d" % result["sessions"],
+            "%.0f" % (result["beyond_first_kib"] / (result["sessions"] - 1)),
+            "%d" % result["seconds"], "%d" % result["wakeups"]]])
+
+
 def first_line(command):
     try:
         return subprocess.run(command, text=True, stdout=subprocess.PIPE,

@@ -4,6 +4,7 @@
 #include "machines/writer_events.h"
 #include "session/session.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,25 @@ static void fail(he2b_session *session, const char *action, const char *hint, co
     he2b_failure_set(&session->failure, &secrets, HE2B_ERR_STEP, 0, action, hint, "%s", why);
 }
 
+static const char *hint_for(int error)
+{
+    switch (error) {
+    case EMFILE:
+    case ENFILE:
+        return "close files or programs, then try again";
+    case ENOMEM:
+        return "free memory, then try again";
+    case ENOSPC:
+    case EDQUOT:
+        return "free disk space, then try again";
+    case ENOENT:
+    case ENOTDIR:
+        return "the profile home must be a folder that exists";
+    default:
+        return "look at the disk that holds the profile home";
+    }
+}
+
 static void finish_own(he2b_session *session, const he2b_step *step)
 {
     const struct he2b_step_result *result = &step->result;
@@ -83,8 +103,7 @@ static void finish_own(he2b_session *session, const he2b_step *step)
         char why[HE2B_FAILURE_CAUSE_MAX];
 
         snprintf(why, sizeof(why), "%s: %s", he2b_step_name(step->kind), strerror(result->error));
-        fail(session, "use <home>/cache/e2b", "free descriptors, memory or disk space, then retry",
-             why);
+        fail(session, "use <home>/cache/e2b", hint_for(result->error), why);
     }
     he2b_writer_post(session, (enum he2b_writer_event)result->event);
 }

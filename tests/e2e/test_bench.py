@@ -76,3 +76,10 @@ def test_the_report_says_where_and_how_often(quick):
     for text in (facts["kernel"], "e2b-local of this build", figures["sides"]["sdk"]["version"],
                  "library / SDK", "above curl"):
         assert text in report
+
+
+def test_an_idle_session_costs_little_and_wakes_nobody(quick):
+    idle = quick[1]["idle"]
+    assert idle["sessions"] == 5
+    assert idle["wakeups"] == 0
+    assert idle["beyond_first_kib"] / (idle["sessions"] - 1) < 1024
