@@ -1,0 +1,72 @@
+/* The teardown chart's actions in the model (src/session/teardown.c). */
+#include "tests/explore/session.h"
+
+static struct session *of(void *user)
+{
+    return ((struct actor *)user)->session;
+}
+
+static void rest(void *user)
+{
+    (void)user;
+}
+
+static void reconnect(void *user)
+{
+    of(user)->call = CALL_RECONNECT;
+}
+
+static void cancel_call(void *user)
+{
+    of(user)->call = CALL_NONE;
+}
+
+static void want_pull(void *user)
+{
+    session_want_step(of(user), STEP_PULL);
+}
+
+/* The pull that is out belongs to nobody any more. */
+static void report_unpulled(void *user)
+{
+    struct session *session = of(user);
+
+    session->unpulled = 1;
+    if (session->step == STEP_PULL) {
+        session->step = session->step_next;
+        session->step_due = session->step != STEP_NONE;
+        session->step_next = STEP_NONE;
+    } else if (session->step_next == STEP_PULL) {
+        session->step_next = STEP_NONE;
+    }
+}
+
+static void clean(void *user)
+{
+    end_post(user, of(user)->own ? END_KILL : END_KEEP);
+}
+
+static void send_kill(void *user)
+{
+    of(user)->tried = 1;
+    of(user)->call = CALL_KILL;
+}
+
+static void release(void *user)
+{
+    if (of(user)->ephemeral)
+        end_post(user, END_RELEASED);
+    else
+        writer_post(user, WRITER_DROP);
+}
+
+static void report_closed(void *user)
+{
+    (void)user;
+}
+
+const struct he2b_teardown_actions explore_teardown_actions = {
+#define X(name) .name = name,
+    HE2B_TEARDOWN_ACTIONS(X)
+#undef X
+};
