@@ -1,79 +1,184 @@
 /*
  * The explorer: see README.md beside it.
  */
+#include "tests/explore/scenarios.h"
 #include "tests/explore/search.h"
-#include "tests/explore/session.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    STATES_MAX_DEFAULT = 400000,
+    /* About 30 bytes each, and 200 for those that wait to be looked into. */
+    STATES_MAX_DEFAULT = 3000000,
+    EXIT_BROKEN = 1,
+    EXIT_TROUBLE = 2,
+    SETTINGS_MAX = 16,
 };
 
-struct scenario {
-    const char *name;
-    const char *text;
-    uint8_t sessions;
-    uint8_t ephemeral;
-    uint8_t commands;
-    struct world world;
+struct options {
+    uint32_t states_max;
+    enum excuse want;
+    const char *settings[SETTINGS_MAX];
+    size_t setting_count;
 };
 
-static const struct scenario scenarios[] = {
-    {
-        "two", "two sessions of one scope", 2, 0, 2,
-        {.budget = {.faults = 1, .late = 1, .crashes = 1, .writes = 1}, .concurrent = 1},
-    },
-};
+static const char usage[] =
+    "usage: explore [-s NAME=NUMBER]... [-m STATES] [-w EXCUSE] [SCENARIO]...\n"
+    "\n"
+    "  -s, --set NAME=NUMBER   another bound than the scenario's; --list tells the names\n"
+    "  -m, --max-states N      give up at N states (HE2B_EXPLORE_STATES)\n"
+    "  -w, --want EXCUSE       show the shortest sequence to what is counted apart\n"
+    "  -l, --list              scenarios, bounds, rules and what is counted apart\n";
 
-static bool run(const struct scenario *scenario, uint32_t states_max, enum excuse want, bool *broken)
+static void list(void)
 {
-    struct world world = scenario->world;
-    struct search_result result;
     int i;
 
-    world.count = scenario->sessions;
-    for (i = 0; i < world.count; i++)
-        session_init(&world.sessions[i], scenario->ephemeral, scenario->commands);
+    scenarios_list();
+    printf("\nrules:\n");
+    for (i = 1; i < RULE_COUNT; i++)
+        printf("  %-16s %s\n", rule_id((enum rule)i), rule_text((enum rule)i));
+    printf("\ncounted apart:\n");
+    for (i = 1; i < EXCUSE_COUNT; i++)
+        printf("  %-16s %s\n", excuse_id((enum excuse)i), excuse_text((enum excuse)i));
+}
+
+static void report(const struct search_result *result)
+{
+    int i;
+
+    printf("  %u states, %llu transitions; %s %u moves\n", result->states,
+           (unsigned long long)result->transitions,
+           result->complete ? "nothing is left within these bounds, the deepest state is at"
+                            : "NOT complete: all sequences of at most",
+           result->depth);
+    for (i = 1; i < EXCUSE_COUNT; i++) {
+        if (result->excuses[i])
+            printf("  apart: %-11s %8llu times: %s\n", excuse_id((enum excuse)i),
+                   (unsigned long long)result->excuses[i], excuse_text((enum excuse)i));
+    }
+    if (result->broken)
+        printf("  VIOLATION %s: %s\n", rule_id(result->broken), rule_text(result->broken));
+}
+
+static int run(const struct scenario *scenario, const struct options *options)
+{
+    struct search_result result;
+    struct world world;
+    size_t i;
+
+    scenario_start(scenario, &world);
+    for (i = 0; i < options->setting_count; i++) {
+        if (!scenario_set(&world, options->settings[i])) {
+            fprintf(stderr, "explore: --set %s: no such bound, or no small number\n",
+                    options->settings[i]);
+            return EXIT_TROUBLE;
+        }
+    }
     printf("%s: %s\n", scenario->name, scenario->text);
+    scenario_print(&world);
     fflush(stdout);
-    if (!search_run(&world, states_max, want, &result)) {
-        fprintf(stderr, "explore: no memory\n");
+    if (!search_run(&world, options->states_max, options->want, &result)) {
+        fprintf(stderr, "explore: no memory for %u states\n", options->states_max);
+        return EXIT_TROUBLE;
+    }
+    report(&result);
+    fflush(stdout);
+    return result.broken ? EXIT_BROKEN : 0;
+}
+
+static bool named(const struct scenario *scenario, char *const *names)
+{
+    if (!*names)
+        return true;
+    for (; *names; names++) {
+        if (strcmp(*names, scenario->name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int run_all(const struct options *options, char *const *names)
+{
+    unsigned done = 0;
+    int worst = 0;
+    size_t i;
+
+    for (i = 0; i < scenario_count; i++) {
+        int code;
+
+        if (!named(&scenarios[i], names))
+            continue;
+        done++;
+        code = run(&scenarios[i], options);
+        if (code > worst)
+            worst = code;
+    }
+    if (!done) {
+        fprintf(stderr, "explore: no scenario of that name; --list tells them\n");
+        return EXIT_TROUBLE;
+    }
+    return worst;
+}
+
+static bool read_states(const char *text, uint32_t *ret)
+{
+    char *end;
+    unsigned long value;
+
+    errno = 0;
+    value = strtoul(text, &end, 10);
+    if (errno || *end || value < 1 || value > UINT32_MAX / 4)
+        return false;
+    *ret = (uint32_t)value;
+    return true;
+}
+
+static bool read_option(int option, const char *text, struct options *options)
+{
+    switch (option) {
+    case 's':
+        if (options->setting_count == SETTINGS_MAX)
+            return false;
+        options->settings[options->setting_count++] = text;
+        return true;
+    case 'm':
+        return read_states(text, &options->states_max);
+    case 'w':
+        options->want = excuse_of(text);
+        return options->want != EXCUSE_NONE;
+    default:
         return false;
     }
-    printf("  %u states, %llu transitions, %s %u moves\n", result.states,
-           (unsigned long long)result.transitions,
-           result.complete ? "all of them; the longest way has" : "every sequence up to",
-           result.depth);
-    for (i = 1; i < EXCUSE_COUNT; i++) {
-        if (result.excuses[i])
-            printf("  apart: %llu x %s\n", (unsigned long long)result.excuses[i],
-                   excuse_text((enum excuse)i));
-    }
-    if (result.broken) {
-        printf("  VIOLATION %s: %s\n", rule_id(result.broken), rule_text(result.broken));
-        *broken = true;
-    }
-    return true;
 }
 
 int main(int argc, char **argv)
 {
-    uint32_t states_max = STATES_MAX_DEFAULT;
-    bool broken = false;
-    int want = 0;
-    size_t i;
+    static const struct option longs[] = {
+        {"set", required_argument, NULL, 's'},  {"max-states", required_argument, NULL, 'm'},
+        {"want", required_argument, NULL, 'w'}, {"list", no_argument, NULL, 'l'},
+        {NULL, 0, NULL, 0},
+    };
+    struct options options = {.states_max = STATES_MAX_DEFAULT};
+    const char *states = getenv("HE2B_EXPLORE_STATES");
+    int option;
 
-    if (argc > 1)
-        states_max = (uint32_t)atoi(argv[1]);
-    if (argc > 2)
-        want = atoi(argv[2]);
-    for (i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
-        if (!run(&scenarios[i], states_max, (enum excuse)want, &broken))
-            return 2;
+    if (states && !read_states(states, &options.states_max)) {
+        fprintf(stderr, "explore: HE2B_EXPLORE_STATES is no number of states\n");
+        return EXIT_TROUBLE;
     }
-    return broken;
+    while ((option = getopt_long(argc, argv, "s:m:w:l", longs, NULL)) != -1) {
+        if (option == 'l') {
+            list();
+            return 0;
+        }
+        if (!read_option(option, optarg, &options)) {
+            fputs(usage, stderr);
+            return EXIT_TROUBLE;
+        }
+    }
+    return run_all(&options, argv + optind);
 }

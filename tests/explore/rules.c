@@ -2,6 +2,8 @@
 
 #include "tests/explore/session.h"
 
+#include <string.h>
+
 const char *rule_id(enum rule rule)
 {
     static const char *const ids[] = {
@@ -26,11 +28,34 @@ const char *rule_text(enum rule rule)
     return texts[rule];
 }
 
+const char *excuse_id(enum excuse excuse)
+{
+    static const char *const ids[] = {
+        [EXCUSE_NONE] = "",
+#define X(name, id, text) [EXCUSE_##name] = id,
+        EXPLORE_EXCUSES(X)
+#undef X
+    };
+
+    return ids[excuse];
+}
+
+enum excuse excuse_of(const char *id)
+{
+    int i;
+
+    for (i = 1; i < EXCUSE_COUNT; i++) {
+        if (strcmp(excuse_id((enum excuse)i), id) == 0)
+            return (enum excuse)i;
+    }
+    return EXCUSE_NONE;
+}
+
 const char *excuse_text(enum excuse excuse)
 {
     static const char *const texts[] = {
         [EXCUSE_NONE] = "",
-#define X(name, text) [EXCUSE_##name] = text,
+#define X(name, id, text) [EXCUSE_##name] = text,
         EXPLORE_EXCUSES(X)
 #undef X
     };

@@ -34,20 +34,20 @@ enum rule {
 };
 
 #define EXPLORE_EXCUSES(X)                                                                         \
-    X(WINDOW, "written between recovery's snapshot and the push, and overwritten by it")           \
-    X(ROLLBACK, "lost by a roll-back of the server")                                               \
-    X(VANISHED, "lost with a sandbox that ended without us")                                       \
-    X(KILLED, "lost by an ephemeral kill after a pull failure that was reported")                  \
-    X(SYNCED, "overwritten by a sync before a command, the host's copy having been edited")        \
-    X(LATE_PUSH, "overwritten by a push that landed after its session had given it up")            \
-    X(LOCKLESS, "rule broken by sessions that nothing can be locked for (B-61)")                   \
-    X(UNSEEN_BOOT, "command admitted after a cold boot that its session was not told of")          \
-    X(UNSEEN_ROLL, "command admitted on a disk that was rolled back and not repaired since")       \
-    X(ELSEWHERE, "command admitted in another sandbox than the writer's")
+    X(WINDOW, "window", "written between recovery's snapshot and the push, and overwritten by it")           \
+    X(ROLLBACK, "rollback", "lost by a roll-back of the server")                                               \
+    X(VANISHED, "vanished", "lost with a sandbox that ended without us")                                       \
+    X(KILLED, "killed", "lost by an ephemeral kill after a pull failure that was reported")                  \
+    X(SYNCED, "synced", "overwritten by a sync before a command, the host's copy having been edited")        \
+    X(LATE_PUSH, "late-push", "overwritten by a push that landed after its session had given it up")            \
+    X(LOCKLESS, "lockless", "rule broken by sessions that nothing can be locked for (B-61)")                   \
+    X(UNSEEN_BOOT, "unseen-boot", "command admitted after a cold boot that its session was not told of")          \
+    X(UNSEEN_ROLL, "unseen-roll", "command admitted on a disk that was rolled back and not repaired since")       \
+    X(ELSEWHERE, "elsewhere", "command admitted in another sandbox than the writer's")
 
 enum excuse {
     EXCUSE_NONE = 0,
-#define X(name, text) EXCUSE_##name,
+#define X(name, id, text) EXCUSE_##name,
     EXPLORE_EXCUSES(X)
 #undef X
     EXCUSE_COUNT,
@@ -61,7 +61,10 @@ struct verdict {
 
 const char *rule_id(enum rule rule);
 const char *rule_text(enum rule rule);
+const char *excuse_id(enum excuse excuse);
 const char *excuse_text(enum excuse excuse);
+/* EXCUSE_NONE: there is none of that id. */
+enum excuse excuse_of(const char *id);
 
 void verdict_break(struct verdict *verdict, enum rule rule);
 void verdict_excuse(struct verdict *verdict, enum excuse excuse);
