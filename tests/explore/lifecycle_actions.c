@@ -147,11 +147,19 @@ static void fail_waiters(void *user)
     of(user)->waiting = 0;
 }
 
+/* A writer whose sandbox holds what it pushed, and that has nothing on its way: a writer chart that
+ * still moves would release the lease before the pull, or take the pull's place on the host. */
+static bool settled(const struct session *session)
+{
+    return session->writer.state == HE2B_WRITER_HOLDING && session->pushed &&
+           !session->writer_queue.count && !session->step;
+}
+
 static void report_rest(void *user)
 {
     struct session *session = of(user);
     bool here = session->sandbox && (session->ephemeral ? session->own : session->attached);
-    bool pulls = session->ephemeral || (session_writes(session) && session->pushed);
+    bool pulls = session->ephemeral || settled(session);
 
     end_post(user, !here ? END_NOTHING : pulls ? END_PULL : END_NO_PULL);
 }

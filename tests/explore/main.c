@@ -11,8 +11,10 @@
 #include <string.h>
 
 enum {
-    /* About 30 bytes each, and 200 for those that wait to be looked into. */
-    STATES_MAX_DEFAULT = 3000000,
+    /* About 30 bytes each, and 200 for those that wait to be looked into; touched only when used. */
+    STATES_MAX_DEFAULT = 4000000,
+    STATES_MOST = 1000000000,
+    EXTRA_MOST = 9,
     EXIT_BROKEN = 1,
     EXIT_TROUBLE = 2,
     SETTINGS_MAX = 16,
@@ -20,16 +22,20 @@ enum {
 
 struct options {
     uint32_t states_max;
+    uint32_t extra;
     enum excuse want;
+    bool short_of; /* an incomplete search is what was asked for */
     const char *settings[SETTINGS_MAX];
     size_t setting_count;
 };
 
 static const char usage[] =
-    "usage: explore [-s NAME=NUMBER]... [-m STATES] [-w EXCUSE] [SCENARIO]...\n"
+    "usage: explore [-s NAME=NUMBER]... [-m STATES] [-x N] [-w EXCUSE] [SCENARIO]...\n"
     "\n"
     "  -s, --set NAME=NUMBER   another bound than the scenario's; --list tells the names\n"
-    "  -m, --max-states N      give up at N states (HE2B_EXPLORE_STATES)\n"
+    "  -m, --max-states N      end at N states, and be content with what was seen until then\n"
+    "  -x, --extra N           N more faults, crashes and interrupts than the scenario's\n"
+    "                          (HE2B_EXPLORE_EXTRA)\n"
     "  -w, --want EXCUSE       show the shortest sequence to what is counted apart\n"
     "  -l, --list              scenarios, bounds, rules and what is counted apart\n";
 
@@ -43,7 +49,8 @@ static void list(void)
         printf("  %-16s %s\n", rule_id((enum rule)i), rule_text((enum rule)i));
     printf("\ncounted apart:\n");
     for (i = 1; i < EXCUSE_COUNT; i++)
-        printf("  %-16s %s\n", excuse_id((enum excuse)i), excuse_text((enum excuse)i));
+        printf("  %-16s %s: %s\n", excuse_id((enum excuse)i), excuse_kind((enum excuse)i),
+               excuse_text((enum excuse)i));
 }
 
 static void report(const struct search_result *result)
@@ -57,8 +64,9 @@ static void report(const struct search_result *result)
            result->depth);
     for (i = 1; i < EXCUSE_COUNT; i++) {
         if (result->excuses[i])
-            printf("  apart: %-11s %8llu times: %s\n", excuse_id((enum excuse)i),
-                   (unsigned long long)result->excuses[i], excuse_text((enum excuse)i));
+            printf("  %s: %s, %llu times: %s\n", excuse_kind((enum excuse)i),
+                   excuse_id((enum excuse)i), (unsigned long long)result->excuses[i],
+                   excuse_text((enum excuse)i));
     }
     if (result->broken)
         printf("  VIOLATION %s: %s\n", rule_id(result->broken), rule_text(result->broken));
@@ -71,6 +79,9 @@ static int run(const struct scenario *scenario, const struct options *options)
     size_t i;
 
     scenario_start(scenario, &world);
+    world.budget.faults = (uint8_t)(world.budget.faults + options->extra);
+    world.budget.crashes = (uint8_t)(world.budget.crashes + options->extra);
+    world.budget.interrupts = (uint8_t)(world.budget.interrupts + options->extra);
     for (i = 0; i < options->setting_count; i++) {
         if (!scenario_set(&world, options->settings[i])) {
             fprintf(stderr, "explore: --set %s: no such bound, or no small number\n",
@@ -87,7 +98,14 @@ static int run(const struct scenario *scenario, const struct options *options)
     }
     report(&result);
     fflush(stdout);
-    return result.broken ? EXIT_BROKEN : 0;
+    if (result.broken)
+        return EXIT_BROKEN;
+    if (!result.complete && !options->short_of && !options->want) {
+        fprintf(stderr, "explore: %u states are not enough for these bounds: --max-states\n",
+                options->states_max);
+        return EXIT_TROUBLE;
+    }
+    return 0;
 }
 
 static bool named(const struct scenario *scenario, char *const *names)
@@ -124,14 +142,14 @@ static int run_all(const struct options *options, char *const *names)
     return worst;
 }
 
-static bool read_states(const char *text, uint32_t *ret)
+static bool read_number(const char *text, uint32_t most, uint32_t *ret)
 {
     char *end;
     unsigned long value;
 
     errno = 0;
     value = strtoul(text, &end, 10);
-    if (errno || *end || value < 1 || value > UINT32_MAX / 4)
+    if (errno || !*text || *end || value > most)
         return false;
     *ret = (uint32_t)value;
     return true;
@@ -146,7 +164,10 @@ static bool read_option(int option, const char *text, struct options *options)
         options->settings[options->setting_count++] = text;
         return true;
     case 'm':
-        return read_states(text, &options->states_max);
+        options->short_of = true;
+        return read_number(text, STATES_MOST, &options->states_max);
+    case 'x':
+        return read_number(text, EXTRA_MOST, &options->extra);
     case 'w':
         options->want = excuse_of(text);
         return options->want != EXCUSE_NONE;
@@ -160,17 +181,17 @@ int main(int argc, char **argv)
     static const struct option longs[] = {
         {"set", required_argument, NULL, 's'},  {"max-states", required_argument, NULL, 'm'},
         {"want", required_argument, NULL, 'w'}, {"list", no_argument, NULL, 'l'},
-        {NULL, 0, NULL, 0},
+        {"extra", required_argument, NULL, 'x'}, {NULL, 0, NULL, 0},
     };
     struct options options = {.states_max = STATES_MAX_DEFAULT};
-    const char *states = getenv("HE2B_EXPLORE_STATES");
+    const char *extra = getenv("HE2B_EXPLORE_EXTRA");
     int option;
 
-    if (states && !read_states(states, &options.states_max)) {
-        fprintf(stderr, "explore: HE2B_EXPLORE_STATES is no number of states\n");
+    if (extra && !read_option('x', extra, &options)) {
+        fprintf(stderr, "explore: HE2B_EXPLORE_EXTRA is no small number\n");
         return EXIT_TROUBLE;
     }
-    while ((option = getopt_long(argc, argv, "s:m:w:l", longs, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "s:m:w:x:l", longs, NULL)) != -1) {
         if (option == 'l') {
             list();
             return 0;

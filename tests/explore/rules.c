@@ -32,7 +32,7 @@ const char *excuse_id(enum excuse excuse)
 {
     static const char *const ids[] = {
         [EXCUSE_NONE] = "",
-#define X(name, id, text) [EXCUSE_##name] = id,
+#define X(name, id, kind, text) [EXCUSE_##name] = id,
         EXPLORE_EXCUSES(X)
 #undef X
     };
@@ -51,11 +51,23 @@ enum excuse excuse_of(const char *id)
     return EXCUSE_NONE;
 }
 
+const char *excuse_kind(enum excuse excuse)
+{
+    static const char *const kinds[] = {
+        [EXCUSE_NONE] = "",
+#define X(name, id, kind, text) [EXCUSE_##name] = kind,
+        EXPLORE_EXCUSES(X)
+#undef X
+    };
+
+    return kinds[excuse];
+}
+
 const char *excuse_text(enum excuse excuse)
 {
     static const char *const texts[] = {
         [EXCUSE_NONE] = "",
-#define X(name, id, text) [EXCUSE_##name] = text,
+#define X(name, id, kind, text) [EXCUSE_##name] = text,
         EXPLORE_EXCUSES(X)
 #undef X
     };
@@ -178,8 +190,11 @@ static void compare_with_writer(const struct world *world, const struct session 
 {
     if (rebuilds(other))
         break_shared(world, verdict, RULE_ADMIT_REBUILT);
-    if (other->phase == PHASE_LIVE && other->writer.state == HE2B_WRITER_HOLDING &&
-        other->sandbox != session->sandbox)
+    if (other->phase != PHASE_LIVE || other->writer.state != HE2B_WRITER_HOLDING)
+        return;
+    if (other->stale)
+        break_shared(world, verdict, RULE_ADMIT_STALE);
+    if (other->sandbox != session->sandbox)
         verdict_excuse(verdict, EXCUSE_ELSEWHERE);
 }
 
@@ -235,8 +250,9 @@ void rules_check(const struct world *world, struct verdict *verdict)
             continue;
         if (!session->ephemeral && session_writes(session))
             writers++;
-        if ((session->has_lease || session->has_creation) &&
-            session->writer.state == HE2B_WRITER_IDLE && !session->step)
+        if ((session->has_lease || session->has_creation) && !session->step &&
+            (session->writer.state == HE2B_WRITER_IDLE ||
+             session->life.state == HE2B_LIFECYCLE_DETACHED))
             verdict_break(verdict, RULE_LOCK_KEPT);
         if (session->has_creation && session->life.state == HE2B_LIFECYCLE_READY)
             verdict_break(verdict, RULE_CREATION_KEPT);

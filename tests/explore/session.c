@@ -263,15 +263,35 @@ static void consider_ready(struct actor *actor)
     }
 }
 
+/* A sync that was begun is waited for, and the pull comes after it: the lease has to wait for its
+ * end in any case. */
+static bool finishing(const struct session *session)
+{
+    switch (session->writer.state) {
+    case HE2B_WRITER_SYNCING:
+    case HE2B_WRITER_TAINTING:
+    case HE2B_WRITER_CLEARING:
+        return session->life.state == HE2B_LIFECYCLE_PREPARING && session->pushed;
+    default:
+        return false;
+    }
+}
+
+void session_close_now(struct actor *actor)
+{
+    if (actor->session->close_sent || finishing(actor->session))
+        return;
+    actor->session->close_sent = 1;
+    life_post(actor, LIFE_CLOSE);
+}
+
 static void consider(struct actor *actor)
 {
     struct session *session = actor->session;
     bool waits = session->waiting || session->asked;
 
     if (session->closing && !session_commands_live(session)) {
-        if (!session->close_sent)
-            life_post(actor, LIFE_CLOSE);
-        session->close_sent = 1;
+        session_close_now(actor);
     } else if (waits && session->life.state == HE2B_LIFECYCLE_DETACHED) {
         consider_detached(actor);
     } else if (waits && session->life.state == HE2B_LIFECYCLE_READY) {

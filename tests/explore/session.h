@@ -32,6 +32,8 @@ bool session_has_events(const struct session *session);
 void session_pump(struct actor *actor);
 
 bool session_commands_live(const struct session *session);
+/* Posts LIFE_CLOSE once it may. */
+void session_close_now(struct actor *actor);
 /* Writer now, or on its way to be. */
 bool session_writes(const struct session *session);
 

@@ -26,19 +26,12 @@ static void want_pull(void *user)
     session_want_step(of(user), STEP_PULL);
 }
 
-/* The pull that is out belongs to nobody any more. */
+/* The pull that is out belongs to nobody any more (src/session/step.c: he2b_steps_forget). */
 static void report_unpulled(void *user)
 {
-    struct session *session = of(user);
-
-    session->unpulled = 1;
-    if (session->step == STEP_PULL) {
-        session->step = session->step_next;
-        session->step_due = session->step != STEP_NONE;
-        session->step_next = STEP_NONE;
-    } else if (session->step_next == STEP_PULL) {
-        session->step_next = STEP_NONE;
-    }
+    of(user)->unpulled = 1;
+    of(user)->step = STEP_NONE;
+    of(user)->step_due = 0;
 }
 
 static void clean(void *user)

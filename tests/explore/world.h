@@ -163,6 +163,7 @@ struct session {
     uint8_t snapshot;  /* version that its recovery saw */
     uint8_t made;      /* it made its sandbox, and kept the role since */
     uint8_t whole;     /* pushed in full, in this role, into this sandbox */
+    uint8_t stale;     /* a sync failed, and the host was not told */
     uint8_t makes;     /* bits: sandboxes of its own creates */
     uint8_t boot;      /* of its sandbox, as far as it was told */
     uint8_t tried;     /* to kill */
