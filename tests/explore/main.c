@@ -21,22 +21,22 @@ enum {
 };
 
 struct options {
-    uint32_t states_max;
+    struct search_options search;
     uint32_t extra;
-    enum excuse want;
     bool short_of; /* an incomplete search is what was asked for */
     const char *settings[SETTINGS_MAX];
     size_t setting_count;
 };
 
 static const char usage[] =
-    "usage: explore [-s NAME=NUMBER]... [-m STATES] [-x N] [-w EXCUSE] [SCENARIO]...\n"
+    "usage: explore [-l] [-s NAME=NUMBER]... [-m STATES] [-x N] [-w EXCUSE] [-i RULE] [SCENARIO]...\n"
     "\n"
     "  -s, --set NAME=NUMBER   another bound than the scenario's; --list tells the names\n"
     "  -m, --max-states N      end at N states, and be content with what was seen until then\n"
     "  -x, --extra N           N more faults, crashes and interrupts than the scenario's\n"
     "                          (HE2B_EXPLORE_EXTRA)\n"
     "  -w, --want EXCUSE       show the shortest sequence to what is counted apart\n"
+    "  -i, --ignore RULE       go on where it is broken\n"
     "  -l, --list              scenarios, bounds, rules and what is counted apart\n";
 
 static void list(void)
@@ -92,17 +92,17 @@ static int run(const struct scenario *scenario, const struct options *options)
     printf("%s: %s\n", scenario->name, scenario->text);
     scenario_print(&world);
     fflush(stdout);
-    if (!search_run(&world, options->states_max, options->want, &result)) {
-        fprintf(stderr, "explore: no memory for %u states\n", options->states_max);
+    if (!search_run(&world, &options->search, &result)) {
+        fprintf(stderr, "explore: no memory for %u states\n", options->search.states_max);
         return EXIT_TROUBLE;
     }
     report(&result);
     fflush(stdout);
     if (result.broken)
         return EXIT_BROKEN;
-    if (!result.complete && !options->short_of && !options->want) {
+    if (!result.complete && !options->short_of && !options->search.want) {
         fprintf(stderr, "explore: %u states are not enough for these bounds: --max-states\n",
-                options->states_max);
+                options->search.states_max);
         return EXIT_TROUBLE;
     }
     return 0;
@@ -165,12 +165,15 @@ static bool read_option(int option, const char *text, struct options *options)
         return true;
     case 'm':
         options->short_of = true;
-        return read_number(text, STATES_MOST, &options->states_max);
+        return read_number(text, STATES_MOST, &options->search.states_max);
     case 'x':
         return read_number(text, EXTRA_MOST, &options->extra);
+    case 'i':
+        options->search.ignored |= 1u << rule_of(text);
+        return rule_of(text) != RULE_KEPT;
     case 'w':
-        options->want = excuse_of(text);
-        return options->want != EXCUSE_NONE;
+        options->search.want = excuse_of(text);
+        return options->search.want != EXCUSE_NONE;
     default:
         return false;
     }
@@ -181,9 +184,10 @@ int main(int argc, char **argv)
     static const struct option longs[] = {
         {"set", required_argument, NULL, 's'},  {"max-states", required_argument, NULL, 'm'},
         {"want", required_argument, NULL, 'w'}, {"list", no_argument, NULL, 'l'},
+        {"ignore", required_argument, NULL, 'i'},
         {"extra", required_argument, NULL, 'x'}, {NULL, 0, NULL, 0},
     };
-    struct options options = {.states_max = STATES_MAX_DEFAULT};
+    struct options options = {.search = {.states_max = STATES_MAX_DEFAULT}};
     const char *extra = getenv("HE2B_EXPLORE_EXTRA");
     int option;
 
@@ -191,7 +195,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "explore: HE2B_EXPLORE_EXTRA is no small number\n");
         return EXIT_TROUBLE;
     }
-    while ((option = getopt_long(argc, argv, "s:m:w:x:l", longs, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "s:m:w:x:i:l", longs, NULL)) != -1) {
         if (option == 'l') {
             list();
             return 0;

@@ -71,6 +71,30 @@ bool write_file(struct actor *actor, struct sandbox *sandbox)
 
 /* ---- all of them ---- */
 
+/* Saves the trouble of trying it. */
+static bool out_of_place(const struct session *session, enum move_kind kind)
+{
+    if (kind <= MOVE_WANT_STALE)
+        return session->phase > PHASE_LIVE || !session->commands;
+    if (kind == MOVE_RESTART)
+        return session->phase < PHASE_CRASHED;
+    if (kind == MOVE_ORPHAN_1 || kind == MOVE_ORPHAN_2)
+        return !session->orphans[kind - MOVE_ORPHAN_1].kind;
+    if (session->phase != PHASE_LIVE)
+        return true;
+    if (kind >= MOVE_CALL_DONE && kind <= MOVE_CALL_LATE)
+        return !session->call;
+    if (kind >= MOVE_RENEW_DONE && kind <= MOVE_RENEW_LOST)
+        return !session->renew;
+    if (kind >= MOVE_LOOK_DONE && kind <= MOVE_LOOK_LATE)
+        return !session->look;
+    if (kind >= MOVE_STEP_DONE && kind <= MOVE_STEP_UNLOCKED)
+        return !session->step;
+    if (kind >= MOVE_WRITE && kind <= MOVE_NOT_THERE)
+        return !session->running;
+    return false;
+}
+
 /* Nothing but the budget comes of these when the pump has not run. */
 static bool may_hold(enum move_kind kind)
 {
@@ -88,7 +112,7 @@ size_t moves_list(const struct world *world, struct move *ret)
         if (world->busy && world->busy != who + 1)
             continue;
         for (kind = 0; kind < MOVE_SESSION_COUNT; kind++) {
-            if (world->busy && !may_hold(kind))
+            if (out_of_place(&world->sessions[who], kind) || (world->busy && !may_hold(kind)))
                 continue;
             ret[n++] = (struct move){.kind = kind, .who = who};
             if (!world->busy && world->budget.together && may_hold(kind))
@@ -101,7 +125,7 @@ size_t moves_list(const struct world *world, struct move *ret)
                 ret[n++] = (struct move){.kind = kind, .who = who};
         }
     }
-    if (!world->busy)
+    if (!world->busy && world->budget.edits)
         ret[n++] = (struct move){.kind = MOVE_EDIT};
     return n;
 }

@@ -28,6 +28,17 @@ const char *rule_text(enum rule rule)
     return texts[rule];
 }
 
+enum rule rule_of(const char *id)
+{
+    int i;
+
+    for (i = 1; i < RULE_COUNT; i++) {
+        if (strcmp(rule_id((enum rule)i), id) == 0)
+            return (enum rule)i;
+    }
+    return RULE_KEPT;
+}
+
 const char *excuse_id(enum excuse excuse)
 {
     static const char *const ids[] = {
@@ -77,13 +88,23 @@ const char *excuse_text(enum excuse excuse)
 
 void verdict_break(struct verdict *verdict, enum rule rule)
 {
-    if (verdict->broken == RULE_KEPT)
-        verdict->broken = rule;
+    verdict->broken |= 1u << rule;
+}
+
+enum rule verdict_rule(const struct verdict *verdict, uint32_t ignored)
+{
+    int i;
+
+    for (i = 1; i < RULE_COUNT; i++) {
+        if ((verdict->broken & ~ignored) >> i & 1)
+            return (enum rule)i;
+    }
+    return RULE_KEPT;
 }
 
 void verdict_excuse(struct verdict *verdict, enum excuse excuse)
 {
-    verdict->excuses |= (uint16_t)(1u << excuse);
+    verdict->excuses |= 1u << excuse;
 }
 
 /* A rule that one session alone cannot keep: counted apart where nothing can be locked. */

@@ -67,12 +67,14 @@ enum excuse {
 
 /* What one move came to. */
 struct verdict {
-    enum rule broken; /* the first one */
-    uint16_t excuses; /* bits */
+    uint32_t broken;  /* bits */
+    uint32_t excuses; /* bits */
 };
 
 const char *rule_id(enum rule rule);
 const char *rule_text(enum rule rule);
+/* RULE_KEPT: there is none of that id. */
+enum rule rule_of(const char *id);
 const char *excuse_id(enum excuse excuse);
 const char *excuse_kind(enum excuse excuse);
 const char *excuse_text(enum excuse excuse);
@@ -80,6 +82,8 @@ const char *excuse_text(enum excuse excuse);
 enum excuse excuse_of(const char *id);
 
 void verdict_break(struct verdict *verdict, enum rule rule);
+/* The first one that is broken, of those that are not ignored (bits). */
+enum rule verdict_rule(const struct verdict *verdict, uint32_t ignored);
 void verdict_excuse(struct verdict *verdict, enum excuse excuse);
 
 /* ---- told by the moves, before they change anything ---- */

@@ -14,8 +14,9 @@ struct seen {
 };
 
 struct search {
-    size_t size; /* of a world */
-    uint32_t states_max;
+    const struct world *start;
+    const struct search_options *options;
+    size_t size;       /* of a world */
     struct seen *seen; /* in the order in which they were found */
     uint32_t count;
     uint32_t *slots; /* index into seen plus 1, by fingerprint */
@@ -61,7 +62,7 @@ static bool add(struct search *search, uint64_t print, uint32_t parent, struct m
             return false;
         at = (at + 1) & search->slots_mask;
     }
-    if (search->count == search->states_max)
+    if (search->count == search->options->states_max)
         return false;
     search->seen[search->count] = (struct seen){print, parent, move};
     search->slots[at] = ++search->count;
@@ -111,7 +112,7 @@ static uint32_t take(struct search *search, struct world *ret)
 
 /* ---- the sequence that led somewhere ---- */
 
-static void print_world(const struct world *world, const char *names)
+static void print_world(const struct world *world)
 {
     static const char *const states[] = {"", "runs", "paused", "gone"};
     int i;
@@ -119,9 +120,9 @@ static void print_world(const struct world *world, const char *names)
     printf("      = host file %d, %s;", world->host, world->marker ? "marked dirty" : "clean");
     for (i = 0; i < world->count; i++) {
         if (world->sessions[i].has_creation)
-            printf(" %c has the creation lock;", names[i]);
+            printf(" %c has the creation lock;", 'A' + i);
         if (world->sessions[i].has_lease)
-            printf(" %c has the lease;", names[i]);
+            printf(" %c has the lease;", 'A' + i);
     }
     for (i = 0; i < SANDBOXES_MAX; i++) {
         const struct sandbox *sandbox = &world->sandboxes[i];
@@ -134,16 +135,34 @@ static void print_world(const struct world *world, const char *names)
     printf("\n");
 }
 
-static void print_sequence(const struct search *search, const struct world *start, uint32_t from,
-                           struct move last)
+/* Does a move of canon's in world, and tells it. */
+static void repeat(struct world *world, struct world *canon, uint8_t *place, struct move move)
 {
-    struct world world = *start;
+    struct verdict verdict = {0};
+    struct move named = move;
+    uint8_t order[SESSIONS_MAX] = {0};
+    uint8_t were[SESSIONS_MAX];
+    uint8_t i;
+
+    if (move.kind < MOVE_SANDBOX_FIRST)
+        named.who = place[move.who];
+    move_do(world, named, &verdict, (char)('A' + named.who));
+    move_do(canon, move, &verdict, '\0');
+    world_canon(canon, order);
+    memcpy(were, place, sizeof(were));
+    for (i = 0; i < canon->count; i++)
+        place[i] = were[order[i]];
+}
+
+static void print_sequence(const struct search *search, uint32_t from, struct move last)
+{
+    struct world world = *search->start; /* as they happened: sessions and numbers keep their names */
+    struct world canon = *search->start;
+    uint8_t place[SESSIONS_MAX] = {0, 1, 2}; /* in world, of canon's sessions */
     struct move *moves;
-    char names[SESSIONS_MAX];
     unsigned n = 1;
     unsigned i;
     uint32_t at;
-    int k;
 
     for (at = from; at; at = search->seen[at].parent)
         n++;
@@ -153,21 +172,10 @@ static void print_sequence(const struct search *search, const struct world *star
     moves[n - 1] = last;
     for (at = from, i = n - 1; at; at = search->seen[at].parent)
         moves[--i] = search->seen[at].move;
-    for (k = 0; k < SESSIONS_MAX; k++)
-        names[k] = (char)('A' + k);
     for (i = 0; i < n; i++) {
-        struct verdict verdict = {0};
-        uint8_t order[SESSIONS_MAX] = {0};
-        char were[SESSIONS_MAX];
-
         printf("  %3u. ", i + 1);
-        move_do(&world, moves[i], &verdict,
-                moves[i].kind < MOVE_SANDBOX_FIRST ? names[moves[i].who] : '-');
-        world_canon(&world, order);
-        memcpy(were, names, sizeof(were));
-        for (k = 0; k < world.count; k++)
-            names[k] = were[order[k]];
-        print_world(&world, names);
+        repeat(&world, &canon, place, moves[i]);
+        print_world(&world);
     }
     free(moves);
 }
@@ -183,9 +191,10 @@ static void note(const struct verdict *verdict, struct search_result *ret)
 }
 
 /* Tries one move; false: the search is over. */
-static bool try_move(struct search *search, const struct world *start, const struct world *world,
-                     uint32_t from, struct move move, enum excuse want, struct search_result *ret)
+static bool try_move(struct search *search, const struct world *world, uint32_t from,
+                     struct move move, struct search_result *ret)
 {
+    enum excuse want = search->options->want;
     struct verdict verdict = {0};
     struct world next = *world;
 
@@ -194,23 +203,22 @@ static bool try_move(struct search *search, const struct world *start, const str
     rules_check(&next, &verdict);
     ret->transitions++;
     note(&verdict, ret);
-    if (verdict.broken || (want && (verdict.excuses >> want & 1))) {
-        ret->broken = verdict.broken;
-        print_sequence(search, start, from, move);
+    ret->broken = verdict_rule(&verdict, search->options->ignored);
+    if (ret->broken || (want && (verdict.excuses >> want & 1))) {
+        print_sequence(search, from, move);
         return false;
     }
     world_canon(&next, NULL);
     if (!add(search, fingerprint(&next, search->size), from, move)) {
-        ret->complete = ret->complete && search->count < search->states_max;
+        ret->complete = ret->complete && search->count < search->options->states_max;
         return true;
     }
     return put(search, &next);
 }
 
-static bool explore(struct search *search, const struct world *start, enum excuse want,
-                    struct search_result *ret)
+static bool explore(struct search *search, struct search_result *ret)
 {
-    struct world world = *start;
+    struct world world = *search->start;
     struct move moves[MOVES_MAX];
     uint32_t level_end;
     uint32_t from;
@@ -232,7 +240,7 @@ static bool explore(struct search *search, const struct world *start, enum excus
         from = take(search, &world);
         count = moves_list(&world, moves);
         for (i = 0; i < count; i++) {
-            if (!try_move(search, start, &world, from, moves[i], want, ret))
+            if (!try_move(search, &world, from, moves[i], ret))
                 return true;
         }
         if (!ret->complete)
@@ -241,20 +249,21 @@ static bool explore(struct search *search, const struct world *start, enum excus
     return true;
 }
 
-bool search_run(const struct world *start, uint32_t states_max, enum excuse want,
+bool search_run(const struct world *start, const struct search_options *options,
                 struct search_result *ret)
 {
-    struct search search = {.size = world_size(start), .states_max = states_max};
+    struct search search = {.start = start, .options = options, .size = world_size(start)};
+    size_t states_max = options->states_max;
     bool done = false;
 
     memset(ret, 0, sizeof(*ret));
     search.slots_mask = 1;
     while (search.slots_mask / 2 < states_max)
         search.slots_mask = search.slots_mask * 2 + 1;
-    search.seen = malloc((size_t)states_max * sizeof(*search.seen));
+    search.seen = malloc(states_max * sizeof(*search.seen));
     search.slots = calloc((size_t)search.slots_mask + 1, sizeof(*search.slots));
     if (search.seen && search.slots)
-        done = explore(&search, start, want, ret);
+        done = explore(&search, ret);
     ret->states = search.count;
     free(search.seen);
     free(search.slots);

@@ -18,9 +18,15 @@ struct search_result {
     uint64_t excuses[EXCUSE_COUNT]; /* transitions */
 };
 
+struct search_options {
+    uint32_t states_max;
+    uint32_t ignored; /* bits: rules that may be broken */
+    enum excuse want; /* counted apart, but to be shown like a violation; EXCUSE_NONE: none */
+};
+
 /* Explores from start until it is complete, a rule is broken, or states_max are known. Prints the
- * shortest sequence to a violation, or to want (an excuse; EXCUSE_NONE: none). False: no memory. */
-bool search_run(const struct world *start, uint32_t states_max, enum excuse want,
+ * shortest sequence to a violation. False: no memory. */
+bool search_run(const struct world *start, const struct search_options *options,
                 struct search_result *ret);
 
 #endif
