@@ -203,7 +203,8 @@ static bool call_late(struct actor *actor)
 {
     struct session *session = actor->session;
 
-    if (session->call != CALL_CREATE || session->orphans[ORPHANS_MAX - 1].kind || !spend_late(actor))
+    if (session->call != CALL_CREATE || session->orphans[ORPHANS_MAX - 1].kind ||
+        !spend_late(actor))
         return false;
     session_leave_orphan(session, ORPHAN_CREATE, 0);
     call_fails(actor, false);

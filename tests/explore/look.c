@@ -82,7 +82,8 @@ static bool look_late(struct actor *actor)
 {
     struct session *session = actor->session;
 
-    if (session->look < LOOK_UNSTAMP || session->orphans[ORPHANS_MAX - 1].kind || !spend_late(actor))
+    if (session->look < LOOK_UNSTAMP || session->orphans[ORPHANS_MAX - 1].kind ||
+        !spend_late(actor))
         return false;
     if (session->look == LOOK_UNSTAMP)
         session_leave_orphan(session, ORPHAN_UNSTAMP, 0);

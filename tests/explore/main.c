@@ -11,7 +11,8 @@
 #include <string.h>
 
 enum {
-    /* About 30 bytes each, and 200 for those that wait to be looked into; touched only when used. */
+    /* About 30 bytes each, and 200 for those that wait to be looked into; touched only when used.
+     */
     STATES_MAX_DEFAULT = 4000000,
     STATES_MOST = 1000000000,
     EXTRA_MOST = 9,
@@ -29,7 +30,8 @@ struct options {
 };
 
 static const char usage[] =
-    "usage: explore [-l] [-s NAME=NUMBER]... [-m STATES] [-x N] [-w EXCUSE] [-i RULE] [SCENARIO]...\n"
+    "usage: explore [-l] [-s NAME=NUMBER]... [-m STATES] [-x N] [-w EXCUSE] [-i RULE] "
+    "[SCENARIO]...\n"
     "\n"
     "  -s, --set NAME=NUMBER   another bound than the scenario's; --list tells the names\n"
     "  -m, --max-states N      end at N states, and be content with what was seen until then\n"
@@ -182,10 +184,13 @@ static bool read_option(int option, const char *text, struct options *options)
 int main(int argc, char **argv)
 {
     static const struct option longs[] = {
-        {"set", required_argument, NULL, 's'},  {"max-states", required_argument, NULL, 'm'},
-        {"want", required_argument, NULL, 'w'}, {"list", no_argument, NULL, 'l'},
+        {"set", required_argument, NULL, 's'},
+        {"max-states", required_argument, NULL, 'm'},
+        {"want", required_argument, NULL, 'w'},
+        {"list", no_argument, NULL, 'l'},
         {"ignore", required_argument, NULL, 'i'},
-        {"extra", required_argument, NULL, 'x'}, {NULL, 0, NULL, 0},
+        {"extra", required_argument, NULL, 'x'},
+        {NULL, 0, NULL, 0},
     };
     struct options options = {.search = {.states_max = STATES_MAX_DEFAULT}};
     const char *extra = getenv("HE2B_EXPLORE_EXTRA");

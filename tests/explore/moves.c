@@ -12,8 +12,7 @@ static const char *const texts[] = {
 
 static const char *subject(const struct session *session, enum move_kind kind)
 {
-    static const char *const calls[] = {"?",       "list",      "create",
-                                        "connect", "reconnect", "kill"};
+    static const char *const calls[] = {"?", "list", "create", "connect", "reconnect", "kill"};
     static const char *const looks[] = {"?", "probe", "look at the stamp", "unstamp", "stamp"};
     static const char *const steps[] = {"?",       "elect",   "promote", "mark", "clear",
                                         "release", "recover", "push",    "sync", "pull"};

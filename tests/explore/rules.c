@@ -6,10 +6,9 @@
 
 const char *rule_id(enum rule rule)
 {
-    static const char *const ids[] = {
-        [RULE_KEPT] = "kept",
+    static const char *const ids[] = {[RULE_KEPT] = "kept",
 #define X(name, id, text) [RULE_##name] = id,
-        EXPLORE_RULES(X)
+                                      EXPLORE_RULES(X)
 #undef X
     };
 
@@ -18,10 +17,9 @@ const char *rule_id(enum rule rule)
 
 const char *rule_text(enum rule rule)
 {
-    static const char *const texts[] = {
-        [RULE_KEPT] = "every rule is kept",
+    static const char *const texts[] = {[RULE_KEPT] = "every rule is kept",
 #define X(name, id, text) [RULE_##name] = text,
-        EXPLORE_RULES(X)
+                                        EXPLORE_RULES(X)
 #undef X
     };
 
@@ -41,10 +39,9 @@ enum rule rule_of(const char *id)
 
 const char *excuse_id(enum excuse excuse)
 {
-    static const char *const ids[] = {
-        [EXCUSE_NONE] = "",
+    static const char *const ids[] = {[EXCUSE_NONE] = "",
 #define X(name, id, kind, text) [EXCUSE_##name] = id,
-        EXPLORE_EXCUSES(X)
+                                      EXPLORE_EXCUSES(X)
 #undef X
     };
 
@@ -64,10 +61,9 @@ enum excuse excuse_of(const char *id)
 
 const char *excuse_kind(enum excuse excuse)
 {
-    static const char *const kinds[] = {
-        [EXCUSE_NONE] = "",
+    static const char *const kinds[] = {[EXCUSE_NONE] = "",
 #define X(name, id, kind, text) [EXCUSE_##name] = kind,
-        EXPLORE_EXCUSES(X)
+                                        EXPLORE_EXCUSES(X)
 #undef X
     };
 
@@ -76,10 +72,9 @@ const char *excuse_kind(enum excuse excuse)
 
 const char *excuse_text(enum excuse excuse)
 {
-    static const char *const texts[] = {
-        [EXCUSE_NONE] = "",
+    static const char *const texts[] = {[EXCUSE_NONE] = "",
 #define X(name, id, kind, text) [EXCUSE_##name] = text,
-        EXPLORE_EXCUSES(X)
+                                        EXPLORE_EXCUSES(X)
 #undef X
     };
 

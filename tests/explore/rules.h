@@ -15,13 +15,14 @@
     X(UNMARKED, "unmarked", "the sandbox's state is touched while the scope is not marked (B-62)") \
     X(ADMIT_DIRTY, "admit-dirty", "a command is admitted while the scope is marked dirty (B-65)")  \
     X(ADMIT_REBUILT, "admit-rebuilt", "a command is admitted while a writer rebuilds (B-65)")      \
-    X(ADMIT_ROLE, "admit-role", "a command is admitted by a session without a settled role (B-65)") \
+    X(ADMIT_ROLE, "admit-role",                                                                    \
+      "a command is admitted by a session without a settled role (B-65)")                          \
     X(ADMIT_STALE, "admit-stale",                                                                  \
       "a command is admitted after a failed sync of which the host knows nothing (B-66)")          \
     X(KILL_PERSISTENT, "kill-persistent", "a persistent sandbox is killed (B-91)")                 \
     X(KILL_TWICE, "kill-twice", "a kill is sent after one that succeeded (B-91)")                  \
     X(KILL_NEVER, "kill-never", "a session ended without a kill of its own sandbox (B-91)")        \
-    X(LOCK_KEPT, "lock-kept", "a session that has ended or failed holds a lock (B-64, B-68)")                    \
+    X(LOCK_KEPT, "lock-kept", "a session that has ended or failed holds a lock (B-64, B-68)")      \
     X(CREATION_KEPT, "creation-kept", "a session at rest holds the creation lock (B-24)")          \
     X(PULL_LATE, "pull-late", "a pull after the lease was given up (B-68)")                        \
     X(LOST, "lost", "a version written in the sandbox is lost without a word (B-80, B-93)")        \
@@ -35,7 +36,8 @@ enum rule {
     RULE_COUNT,
 };
 
-/* Excused: the rules name it. Open: they do not, and it can happen; README.md says what is known. */
+/* Excused: the rules name it. Open: they do not, and it can happen; README.md says what is known.
+ */
 #define EXPLORE_EXCUSES(X)                                                                         \
     X(WINDOW, "window", "excused",                                                                 \
       "written between recovery's snapshot and the push, and overwritten by it")                   \

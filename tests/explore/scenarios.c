@@ -10,7 +10,8 @@ const struct scenario scenarios[] = {
     {"two", "two sessions of one scope",
      "sessions=2 commands=2 faults=1 late=1 crashes=1 interrupts=1 writes=1"},
     {"ephemeral", "a session with a sandbox of its own",
-     "sessions=1 ephemeral=1 commands=3 concurrent=2 faults=2 late=1 crashes=1 interrupts=2 writes=2 "
+     "sessions=1 ephemeral=1 commands=3 concurrent=2 faults=2 late=1 crashes=1 interrupts=2 "
+     "writes=2 "
      "edits=1 vanishes=1 together=2"},
     {"turns", "two sessions, whose pumps find events together",
      "sessions=2 commands=1 faults=1 crashes=1 interrupts=1 writes=1 pauses=1 together=1"},
@@ -58,11 +59,12 @@ static const struct bound bounds[] = {
     {"rollbacks", "of these, those that lose what was written last",
      offsetof(struct world, budget.rollbacks), 99},
     {"vanishes", "sandboxes that end without us", offsetof(struct world, budget.vanishes), 99},
-    {"together", "turns of a pump that find two events", offsetof(struct world, budget.together), 99},
+    {"together", "turns of a pump that find two events", offsetof(struct world, budget.together),
+     99},
     {"concurrent", "commands of one session at once", offsetof(struct world, concurrent), 4},
     {"lockless", "1: nothing can be locked on the host", offsetof(struct world, lockless), 1},
-    {"leftovers", "1: ended commands leave processes that write",
-     offsetof(struct world, leftovers), 1},
+    {"leftovers", "1: ended commands leave processes that write", offsetof(struct world, leftovers),
+     1},
     {"late_push", "1: late pushes too", offsetof(struct world, late_push), 1},
     {"host", "1: the host has the file from the start", offsetof(struct world, host), 1},
 };

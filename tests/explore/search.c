@@ -156,7 +156,8 @@ static void repeat(struct world *world, struct world *canon, uint8_t *place, str
 
 static void print_sequence(const struct search *search, uint32_t from, struct move last)
 {
-    struct world world = *search->start; /* as they happened: sessions and numbers keep their names */
+    struct world world =
+        *search->start; /* as they happened: sessions and numbers keep their names */
     struct world canon = *search->start;
     uint8_t place[SESSIONS_MAX] = {0, 1, 2}; /* in world, of canon's sessions */
     struct move *moves;

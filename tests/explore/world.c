@@ -111,7 +111,7 @@ uint8_t world_new_version(struct world *world)
 
     find_versions(world, &places);
     version = next_number(&places);
-    world->settled[version / 8] &= (uint8_t)~(1u << (version % 8));
+    world->settled[version / 8] &= (uint8_t) ~(1u << (version % 8));
     return version;
 }
 

@@ -16,7 +16,8 @@ enum {
     SANDBOXES_MAX = 3,
     /* Requests of one session that the server may still do after nobody waits for them. */
     ORPHANS_MAX = 2,
-    /* Events of one chart that wait at once; more would be a fault of the model, and is asserted. */
+    /* Events of one chart that wait at once; more would be a fault of the model, and is asserted.
+     */
     QUEUE_MAX = 6,
 };
 
@@ -129,7 +130,7 @@ struct session {
     uint8_t waiting; /* not asked for yet */
     uint8_t asked;   /* the role's next word counts for them */
     uint8_t running;
-    uint8_t due;     /* to be admitted at the end of the pump's turn */
+    uint8_t due; /* to be admitted at the end of the pump's turn */
     uint8_t run_sandbox;
     uint8_t run_boot;
 
@@ -177,17 +178,17 @@ struct session {
 
 /* What may still happen. Part of the world: two worlds with different budgets are different. */
 struct budget {
-    uint8_t faults;     /* answers refused or lost, steps failed */
-    uint8_t late;       /* requests given up that the server does all the same */
+    uint8_t faults; /* answers refused or lost, steps failed */
+    uint8_t late;   /* requests given up that the server does all the same */
     uint8_t crashes;
     uint8_t restarts;   /* of crashed or closed sessions */
     uint8_t interrupts; /* Ctrl-C, while something is waited for */
     uint8_t writes;     /* by agents, in sandboxes */
     uint8_t edits;      /* by the user, on the host */
     uint8_t pauses;
-    uint8_t rollbacks;  /* of pauses, how many lose what was written since the one before */
-    uint8_t vanishes;   /* sandboxes that end without us */
-    uint8_t together;   /* events that one turn of a pump finds beside others */
+    uint8_t rollbacks; /* of pauses, how many lose what was written since the one before */
+    uint8_t vanishes;  /* sandboxes that end without us */
+    uint8_t together;  /* events that one turn of a pump finds beside others */
 };
 
 struct world {
@@ -199,7 +200,7 @@ struct world {
     uint8_t leftovers;  /* ended commands leave processes that write */
     uint8_t late_push;  /* a push that was given up may still land */
     uint8_t marker;
-    uint8_t host; /* version of the file */
+    uint8_t host;       /* version of the file */
     uint8_t settled[2]; /* bits: versions that are home, parked, named, or nobody's concern */
     struct sandbox sandboxes[SANDBOXES_MAX];
     struct session sessions[SESSIONS_MAX];
