@@ -61,8 +61,10 @@ static void report(const struct search_result *result)
 
     printf("  %u states, %llu transitions; %s %u moves\n", result->states,
            (unsigned long long)result->transitions,
-           result->complete ? "nothing is left within these bounds, the deepest state is at"
-                            : "NOT complete: all sequences of at most",
+           result->ended
+               ? "ended at that sequence; there is no shorter one, all have been tried up to"
+           : result->complete ? "nothing is left within these bounds, the deepest state is at"
+                              : "NOT complete: all sequences of at most",
            result->depth);
     for (i = 1; i < EXCUSE_COUNT; i++) {
         if (result->excuses[i])
@@ -102,7 +104,7 @@ static int run(const struct scenario *scenario, const struct options *options)
     fflush(stdout);
     if (result.broken)
         return EXIT_BROKEN;
-    if (!result.complete && !options->short_of && !options->search.want) {
+    if (!result.complete && !options->short_of && !result.ended) {
         fprintf(stderr, "explore: %u states are not enough for these bounds: --max-states\n",
                 options->search.states_max);
         return EXIT_TROUBLE;

@@ -206,6 +206,7 @@ static bool try_move(struct search *search, const struct world *world, uint32_t 
     note(&verdict, ret);
     ret->broken = verdict_rule(&verdict, search->options->ignored);
     if (ret->broken || (want && (verdict.excuses >> want & 1))) {
+        ret->ended = true;
         print_sequence(search, from, move);
         return false;
     }

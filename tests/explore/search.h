@@ -14,6 +14,7 @@ struct search_result {
     uint64_t transitions;
     unsigned depth; /* moves: every sequence that is not longer was tried */
     bool complete;  /* no state was left out */
+    bool ended;     /* at what was to be shown */
     enum rule broken;
     uint64_t excuses[EXCUSE_COUNT]; /* transitions */
 };
