@@ -28,8 +28,13 @@ bool he2b_role_writes(const he2b_session *session)
 
 bool he2b_role_settled(const he2b_session *session)
 {
+    return session->pushed && session->writer.state == HE2B_WRITER_HOLDING &&
+           session->writer_events.count == 0 && !session->steps.out;
+}
+
+bool he2b_role_syncs(const he2b_session *session)
+{
     switch (session->writer.state) {
-    case HE2B_WRITER_HOLDING:
     case HE2B_WRITER_SYNCING:
     case HE2B_WRITER_TAINTING:
     case HE2B_WRITER_CLEARING:

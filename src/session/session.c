@@ -132,7 +132,15 @@ static int64_t longest_need(const he2b_session *session)
     return need;
 }
 
-/* Nothing is begun any more for who still waits: closing creates nothing (B-90). */
+/* Nothing is begun any more for who still waits: closing creates nothing (B-90). A sync that is on
+ * its way comes first, as a command does: the pull begins with a writer at rest. */
+static bool may_close(const he2b_session *session)
+{
+    return session->closing && !he2b_commands_live(session) && !session->events.count &&
+           !session->writer_events.count &&
+           (session->machine.state != HE2B_LIFECYCLE_PREPARING || !he2b_role_syncs(session));
+}
+
 static void close_now(he2b_session *session)
 {
     if (session->close_sent)
@@ -184,7 +192,7 @@ static bool searching(const he2b_session *session)
 /* What somebody who waits, or the wish to close, makes of a session that is at rest. */
 static void consider(he2b_session *session)
 {
-    if (session->closing && !he2b_commands_live(session))
+    if (may_close(session))
         close_now(session);
     else if (session->waiters && session->machine.state == HE2B_LIFECYCLE_DETACHED)
         consider_detached(session);
@@ -517,7 +525,7 @@ int he2b_session_close(he2b_session *session, he2b_session_fn done, void *user)
     if (!session->closing)
         he2b_teardown_post(session, END_CLOSE);
     session->closing = true;
-    if (!he2b_commands_live(session))
+    if (may_close(session))
         close_now(session);
     return HE2B_OK;
 }

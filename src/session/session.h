@@ -156,8 +156,10 @@ extern const struct he2b_writer_actions he2b_writer_actions;
 extern const struct he2b_teardown_actions he2b_teardown_actions;
 /* True if this session is the scope's writer now, or on its way to be. */
 bool he2b_role_writes(const he2b_session *session);
-/* True if commands have run, or could, on what this session pushed: there may be something to pull. */
+/* True if this session is the writer, at rest, and pushed: then there may be something to pull. */
 bool he2b_role_settled(const he2b_session *session);
+/* True if a sync of such a writer is on its way, after which it will be at rest. */
+bool he2b_role_syncs(const he2b_session *session);
 
 /* ---- search.c ---- */
 

@@ -220,14 +220,11 @@ void he2b_steps_hand_out(he2b_session *session)
     he2b_step_done(step, HE2B_STEP_DONE, NULL);
 }
 
-void he2b_steps_forget(he2b_session *session)
+static void orphan(he2b_session *session)
 {
     struct he2b_steps *steps = &session->steps;
     he2b_step *step = steps->out;
 
-    steps->next = 0;
-    if (!step)
-        return;
     steps->out = NULL;
     if (steps->due) {
         steps->due = false;
@@ -235,12 +232,33 @@ void he2b_steps_forget(he2b_session *session)
         return;
     }
     step->session = NULL;
-    /* A pull that is given up has nothing to do with the locks; all else is the writer's work, and
-     * the lease must outlive it. */
-    if (step->kind != HE2B_STEP_PULL) {
+    step->host = NULL;
+}
+
+void he2b_steps_forget_pull(he2b_session *session)
+{
+    struct he2b_steps *steps = &session->steps;
+
+    if (steps->next == HE2B_STEP_PULL)
+        steps->next = 0;
+    if (steps->out && steps->out->kind == HE2B_STEP_PULL)
+        orphan(session);
+}
+
+void he2b_steps_forget(he2b_session *session)
+{
+    struct he2b_steps *steps = &session->steps;
+    he2b_step *step = steps->out;
+    /* A pull has nothing to do with the locks; all else is the writer's work, and the lease must
+     * outlive it. */
+    bool keeps = step && !steps->due && step->kind != HE2B_STEP_PULL;
+
+    steps->next = 0;
+    if (!step)
+        return;
+    orphan(session);
+    if (keeps) {
         step->host = steps->host;
         steps->host = NULL;
-    } else {
-        step->host = NULL;
     }
 }

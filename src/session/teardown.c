@@ -57,7 +57,7 @@ static void report_unpulled(void *user)
 {
     he2b_session *session = user;
 
-    he2b_steps_forget(session);
+    he2b_steps_forget_pull(session);
     session->end_failure = session->failure;
     he2b_session_log(session, HE2B_LOG_ERROR,
                      "%s; what changed in sandbox %s since its last pull is not on this machine%s",

@@ -1,5 +1,6 @@
 /* The end of a scope's session: what comes home, in which order, and what is left alone (B-68, B-90
  * to B-96). */
+#include "session/session.h"
 #include "tests/unit/session/scoped.h"
 
 #include <stdio.h>
@@ -201,6 +202,53 @@ static void test_close_waits_for_the_command(void **state)
     assert_string_equal(scoped_log(scoped), "sync clear command connect pull release");
 }
 
+static void ignore(void *user, const he2b_failure *failure)
+{
+    (void)user;
+    (void)failure;
+}
+
+/* A sync that is on its way comes to its end first: the pull begins with a writer at rest. */
+static void test_close_in_a_sync(void **state)
+{
+    struct scoped *scoped = *state;
+    struct closing closing = {.scoped = scoped};
+
+    scoped->log_steps = true;
+    scoped_session(scoped, 0, true);
+    scoped_run(scoped);
+    scoped_log(scoped);
+    scoped->hold_kind = HE2B_STEP_SYNC;
+    assert_int_equal(he2b_session_prepare(scoped->world->session, 0, ignore, scoped), HE2B_OK);
+    world_run(scoped->world);
+    he2b_session_cancel(scoped->world->session, scoped);
+    assert_int_equal(he2b_session_close(scoped->world->session, on_closed, &closing), HE2B_OK);
+    he2b_step_done(scoped->held, HE2B_STEP_DONE, NULL);
+    scoped->held = NULL;
+    world_run(scoped->world);
+    assert_int_equal(closing.code, 0);
+    assert_string_equal(scoped_log(scoped), "sync clear connect pull release");
+    assert_false(scoped->world->trouble);
+}
+
+/* The wish for the gate and the wish to close come in one turn. */
+static void test_close_before_a_gate(void **state)
+{
+    struct scoped *scoped = *state;
+    struct closing closing = {.scoped = scoped};
+
+    scoped->log_steps = true;
+    scoped_session(scoped, 0, true);
+    scoped_run(scoped);
+    scoped_log(scoped);
+    he2b_session_post(scoped->world->session, LIFE_WANT_GATE);
+    assert_int_equal(he2b_session_close(scoped->world->session, on_closed, &closing), HE2B_OK);
+    world_run(scoped->world);
+    assert_int_equal(closing.code, 0);
+    assert_string_equal(scoped_log(scoped), "sync clear connect pull release");
+    assert_false(scoped->world->trouble);
+}
+
 /* Closed in the middle of a takeover: no pull of what was never pushed; the scope stays dirty, and
  * the lease goes when the step that is out has been answered. */
 static void test_close_in_a_takeover(void **state)
@@ -249,6 +297,8 @@ int main(void)
         IN_SCOPE(test_pull_from_a_sandbox_that_is_gone),
         IN_SCOPE(test_pull_is_abandoned),
         IN_SCOPE(test_close_waits_for_the_command),
+        IN_SCOPE(test_close_in_a_sync),
+        IN_SCOPE(test_close_before_a_gate),
         IN_SCOPE(test_close_in_a_takeover),
     };
 
