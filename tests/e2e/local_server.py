@@ -113,9 +113,12 @@ class Server:
         assert status == 201, made
         return Sandbox(self, made)
 
+    def ids(self):
+        return {item["sandboxID"] for item in self.api("GET", "/v2/sandboxes")[2]}
+
     def kill_all(self):
-        for item in self.api("GET", "/v2/sandboxes")[2]:
-            self.api("DELETE", "/sandboxes/" + item["sandboxID"])
+        for made in self.ids():
+            self.api("DELETE", "/sandboxes/" + made)
 
 
 class Sandbox:

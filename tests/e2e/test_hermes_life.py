@@ -24,50 +24,46 @@ def start(server, tmp_path):
     server.kill_all()
 
 
-def ids(server):
-    return {item["sandboxID"] for item in server.api("GET", "/v2/sandboxes")[2]}
-
-
 def test_nothing_is_contacted_before_the_first_command(server, start):  # B-20, B-13
     host = start()
-    before = ids(server)
+    before = server.ids()
     assert host.ask(do="probe")["returncode"] != 0
     assert host.ask(do="provider")["available"] is True
-    assert ids(server) == before
+    assert server.ids() == before
     host.terminal("true")
-    assert len(ids(server) - before) == 1
+    assert len(server.ids() - before) == 1
 
 
 def test_cleanup_kills_the_sandbox(server, start):  # B-91
     host = start()
-    before = ids(server)
+    before = server.ids()
     host.terminal("true")
-    assert ids(server) - before
+    assert server.ids() - before
     host.ask(do="cleanup")
-    assert ids(server) == before
+    assert server.ids() == before
     # and the next command gets a new one
     assert host.terminal("echo again")["output"].strip() == "again"
 
 
 def test_a_plain_exit_kills_the_sandbox(server, start):  # B-96
     host = start()
-    before = ids(server)
+    before = server.ids()
     host.terminal("bash -c 'sleep 1000 & echo begun'")
-    assert ids(server) - before
+    assert server.ids() - before
     assert host.end() == 0
-    assert ids(server) == before
+    assert server.ids() == before
 
 
 def test_a_sandbox_that_vanished_is_replaced(server, start):  # B-97
     host = start()
-    before = ids(server)
+    before = server.ids()
     host.terminal("export WAS=here; touch ~/mark")
-    made = (ids(server) - before).pop()
+    made = (server.ids() - before).pop()
     server.api("DELETE", "/sandboxes/" + made)
     result = host.terminal("ls ~/mark 2>/dev/null; echo ${WAS:-unset}")
     assert result["output"].strip().splitlines()[-1] == "unset"
     assert result["exit_code"] == 0
-    after = ids(server) - before
+    after = server.ids() - before
     assert len(after) == 1 and made not in after
 
 
@@ -128,17 +124,17 @@ def test_it_works_as_a_directory_plugin(server, start):  # B-114
 
 def test_ctrl_c_during_a_command_kills_the_sandbox(server, start):  # B-94
     host = start()
-    before = ids(server)
+    before = server.ids()
     host.process.stdin.write(
         '{"tool": "terminal", "arguments": {"command": "touch /tmp/x; sleep 1000"}}\n'
     )
     host.process.stdin.flush()
     from local_server import until
 
-    until(lambda: ids(server) - before)
-    made = (ids(server) - before).pop()
+    until(lambda: server.ids() - before)
+    made = (server.ids() - before).pop()
     host.interrupt()
     host.process.stdout.close()
     host.process.stdin.close()
     host.process.wait(60)
-    assert made not in ids(server)
+    assert made not in server.ids()

@@ -22,30 +22,26 @@ def start(server, tmp_path):
     server.kill_all()
 
 
-def ids(server):
-    return {item["sandboxID"] for item in server.api("GET", "/v2/sandboxes")[2]}
-
-
 def test_it_is_there_again_after_a_restart(server, start):  # B-5, B-21, B-91
     first = start()
     first.terminal("echo kept > ~/file; mkdir -p /tmp/work; cd /tmp/work")
-    made = ids(server)
+    made = server.ids()
     assert len(made) == 1
     assert first.end() == 0
-    assert ids(server) == made  # neither killed nor paused
+    assert server.ids() == made  # neither killed nor paused
     second = start()
     assert second.terminal("cat ~/file; pwd")["output"].split() == ["kept", "/home/user"]
-    assert ids(server) == made
+    assert server.ids() == made
 
 
 def test_cleanup_leaves_it_and_the_next_command_finds_it(server, start):  # B-91
     host = start()
     host.terminal("echo kept > ~/file")
-    made = ids(server)
+    made = server.ids()
     host.ask(do="cleanup")
-    assert ids(server) == made
+    assert server.ids() == made
     assert host.terminal("cat ~/file")["output"].strip() == "kept"
-    assert ids(server) == made
+    assert server.ids() == made
 
 
 def test_two_processes_share_it(server, start):  # B-24, B-60
@@ -53,7 +49,7 @@ def test_two_processes_share_it(server, start):  # B-24, B-60
     assert first.terminal("echo one > ~/file")["exit_code"] == 0
     assert second.terminal("cat ~/file; echo two >> ~/file")["output"].strip() == "one"
     assert first.terminal("cat ~/file")["output"].split() == ["one", "two"]
-    assert len(ids(server)) == 1
+    assert len(server.ids()) == 1
 
 
 def test_the_file_tools_see_it_too(server, start):
@@ -68,7 +64,7 @@ def test_a_death_hands_the_role_over(server, start):  # B-60, B-65
     second.terminal("true")
     first.process.kill()
     assert second.terminal("cat ~/file")["output"].strip() == "one"
-    assert len(ids(server)) == 1
+    assert len(server.ids()) == 1
 
 
 def test_a_scope_that_is_being_rebuilt_says_so(server, start):  # B-65, B-120
@@ -89,8 +85,8 @@ def test_a_scope_that_is_being_rebuilt_says_so(server, start):  # B-65, B-120
 def test_a_vanished_one_is_replaced(server, start):  # B-97
     host = start()
     host.terminal("export WAS=here; touch ~/mark")
-    made = ids(server).pop()
+    made = server.ids().pop()
     server.api("DELETE", "/sandboxes/" + made)
     result = host.terminal("ls ~/mark 2>/dev/null; echo ${WAS:-unset}")
     assert result["output"].strip().splitlines()[-1] == "unset"
-    assert len(ids(server)) == 1 and made not in ids(server)
+    assert len(server.ids()) == 1 and made not in server.ids()

@@ -113,6 +113,14 @@ void scoped_run(struct scoped *scoped)
     ran_del(&ran);
 }
 
+void scoped_begin(struct scoped *scoped, bool host_state)
+{
+    scoped_session(scoped, 0, host_state);
+    scoped_run(scoped);
+    scoped_log(scoped);
+    scoped->log_steps = true;
+}
+
 void scoped_short_lease(struct scoped *scoped)
 {
     assert_int_equal(he2b_options_set(scoped->world->options, "lease_seconds", "60"), HE2B_OK);

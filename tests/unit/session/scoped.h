@@ -39,6 +39,8 @@ int scoped_teardown(void **state);
 /* Makes session nth, 0 or 1, of the scope, and uses it from now on: world.h's calls go to it. */
 he2b_session *scoped_session(struct scoped *scoped, unsigned nth, bool host_state);
 void scoped_use(struct scoped *scoped, unsigned nth);
+/* Session 0, with one command behind it; from here on all its steps are in the log. */
+void scoped_begin(struct scoped *scoped, bool host_state);
 /* Runs "true" in the session in use, and expects that it ran. */
 void scoped_run(struct scoped *scoped);
 /* ... a command that needs more lease than is left, so that the session connects first; 0 or the

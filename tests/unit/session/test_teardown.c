@@ -11,10 +11,7 @@ static void test_writer_pulls_then_releases(void **state)
 {
     struct scoped *scoped = *state;
 
-    scoped->log_steps = true;
-    scoped_session(scoped, 0, true);
-    scoped_run(scoped);
-    scoped_log(scoped);
+    scoped_begin(scoped, true);
     assert_int_equal(world_close(scoped->world), 0);
     assert_string_equal(scoped_log(scoped), "connect pull release");
     assert_true(scoped_lease_free(scoped));
@@ -71,10 +68,7 @@ static void test_pull_once_more(void **state)
 {
     struct scoped *scoped = *state;
 
-    scoped->log_steps = true;
-    scoped_session(scoped, 0, true);
-    scoped_run(scoped);
-    scoped_log(scoped);
+    scoped_begin(scoped, true);
     scoped->bend_kind = HE2B_STEP_PULL;
     scoped->bend_outcome = HE2B_STEP_AGAIN;
     scoped->bend_times = 2;
@@ -87,10 +81,7 @@ static void test_pull_fails(void **state)
 {
     struct scoped *scoped = *state;
 
-    scoped->log_steps = true;
-    scoped_session(scoped, 0, true);
-    scoped_run(scoped);
-    scoped_log(scoped);
+    scoped_begin(scoped, true);
     scoped->bend_kind = HE2B_STEP_PULL;
     scoped->bend_outcome = HE2B_STEP_FAILED;
     scoped->bend_times = 1;
@@ -112,10 +103,7 @@ static void test_pull_from_a_sandbox_that_is_gone(void **state)
 {
     struct scoped *scoped = *state;
 
-    scoped->log_steps = true;
-    scoped_session(scoped, 0, true);
-    scoped_run(scoped);
-    scoped_log(scoped);
+    scoped_begin(scoped, true);
     scoped->world->on_connect = gone;
     assert_int_equal(world_close(scoped->world), HE2B_ERR_GONE);
     assert_string_equal(scoped_log(scoped), "connect release");
@@ -143,10 +131,7 @@ static void test_pull_is_abandoned(void **state)
     struct scoped *scoped = *state;
     struct closing closing = {.scoped = scoped};
 
-    scoped->log_steps = true;
-    scoped_session(scoped, 0, true);
-    scoped_run(scoped);
-    scoped_log(scoped);
+    scoped_begin(scoped, true);
     scoped->hold_kind = HE2B_STEP_PULL;
     assert_int_equal(he2b_session_close(scoped->world->session, on_closed, &closing), HE2B_OK);
     world_run(scoped->world);
@@ -180,10 +165,7 @@ static void test_close_waits_for_the_command(void **state)
     struct ran ran;
     struct ran late;
 
-    scoped->log_steps = true;
-    scoped_session(scoped, 0, true);
-    scoped_run(scoped);
-    scoped_log(scoped);
+    scoped_begin(scoped, true);
     scoped->world->on_command = hold_command;
     ran_start(&ran, scoped->world, "sleep 1");
     ran.keep_running = true;
@@ -214,10 +196,7 @@ static void test_close_in_a_sync(void **state)
     struct scoped *scoped = *state;
     struct closing closing = {.scoped = scoped};
 
-    scoped->log_steps = true;
-    scoped_session(scoped, 0, true);
-    scoped_run(scoped);
-    scoped_log(scoped);
+    scoped_begin(scoped, true);
     scoped->hold_kind = HE2B_STEP_SYNC;
     assert_int_equal(he2b_session_prepare(scoped->world->session, 0, ignore, scoped), HE2B_OK);
     world_run(scoped->world);
@@ -237,10 +216,7 @@ static void test_close_before_a_gate(void **state)
     struct scoped *scoped = *state;
     struct closing closing = {.scoped = scoped};
 
-    scoped->log_steps = true;
-    scoped_session(scoped, 0, true);
-    scoped_run(scoped);
-    scoped_log(scoped);
+    scoped_begin(scoped, true);
     he2b_session_post(scoped->world->session, LIFE_WANT_GATE);
     assert_int_equal(he2b_session_close(scoped->world->session, on_closed, &closing), HE2B_OK);
     world_run(scoped->world);
