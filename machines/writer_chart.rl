@@ -144,8 +144,10 @@
             WRITER_DROP      @step_release                 -> Releasing
         ) >to(in_looking),
 
+        # the marker once more after the stamp: a writer marks before it unstamps, so only in this order
+        # does a clean marker say that the stamp was one to trust
         Gating: (
-            WRITER_STAMPED   @report_prepared              -> Reading |
+            WRITER_STAMPED   @step_promote                 -> Promoting |
             WRITER_LOOKED    @note_not_ready @step_release -> Failing |
             WRITER_FAILED    @step_release                 -> Failing |
             WRITER_DROP      @cancel_look @step_release    -> Releasing
