@@ -10,6 +10,7 @@
 #define HE2B_TEARDOWN_STATES(X)                                                                    \
     X(OPEN, "open")                                                                                \
     X(DEFERRED, "deferred")                                                                        \
+    X(HURRIED, "hurried")                                                                          \
     X(RECONNECTING, "reconnecting")                                                                \
     X(PULLING, "pulling")                                                                          \
     X(CLEANING, "cleaning")                                                                        \

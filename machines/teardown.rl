@@ -20,6 +20,7 @@
 
     action in_open { machine->state = HE2B_TEARDOWN_OPEN; }
     action in_deferred { machine->state = HE2B_TEARDOWN_DEFERRED; }
+    action in_hurried { machine->state = HE2B_TEARDOWN_HURRIED; }
     action in_reconnecting { machine->state = HE2B_TEARDOWN_RECONNECTING; }
     action in_pulling { machine->state = HE2B_TEARDOWN_PULLING; }
     action in_cleaning { machine->state = HE2B_TEARDOWN_CLEANING; }

@@ -16,8 +16,16 @@
         Deferred: (
             END_PULL         @reconnect                    -> Reconnecting |
             END_NO_PULL      @clean                        -> Cleaning |
-            END_NOTHING      @release                      -> Releasing
+            END_NOTHING      @release                      -> Releasing |
+            END_ABANDONED                                  -> Hurried
         ) >to(in_deferred),
+
+        # the same, and the pull is given up before it could begin (B-94, B-96)
+        Hurried: (
+            END_PULL         @report_unpulled @clean       -> Cleaning |
+            END_NO_PULL      @clean                        -> Cleaning |
+            END_NOTHING      @release                      -> Releasing
+        ) >to(in_hurried),
 
         # before every attempt to pull: the sandbox may have been paused meanwhile
         Reconnecting: (

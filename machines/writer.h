@@ -24,6 +24,7 @@
     X(HOLDING, "holding")                                                                          \
     X(SYNCING, "syncing")                                                                          \
     X(TAINTING, "tainting")                                                                        \
+    X(UNTAINTING, "untainting")                                                                    \
     X(VERIFYING, "verifying")                                                                      \
     X(LOOKING, "looking")                                                                          \
     X(GATING, "gating")                                                                            \

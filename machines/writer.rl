@@ -46,6 +46,7 @@
     action in_holding { machine->state = HE2B_WRITER_HOLDING; }
     action in_syncing { machine->state = HE2B_WRITER_SYNCING; }
     action in_tainting { machine->state = HE2B_WRITER_TAINTING; }
+    action in_untainting { machine->state = HE2B_WRITER_UNTAINTING; }
     action in_verifying { machine->state = HE2B_WRITER_VERIFYING; }
     action in_looking { machine->state = HE2B_WRITER_LOOKING; }
     action in_gating { machine->state = HE2B_WRITER_GATING; }

@@ -97,7 +97,7 @@
 
         Clearing: (
             WRITER_CLEARED   @report_prepared              -> Holding |
-            WRITER_FAILED    @report_refused               -> Holding |
+            WRITER_FAILED    @step_release                 -> Failing |
             WRITER_DROP      @step_release                 -> Releasing
         ) >to(in_clearing),
 
@@ -111,7 +111,7 @@
         ) >to(in_holding),
 
         Syncing: (
-            WRITER_SYNCED    @step_clear                   -> Clearing |
+            WRITER_SYNCED    @step_clear                   -> Untainting |
             WRITER_ABANDONED @report_refused               -> Holding |
             WRITER_FAILED    @step_mark_stale              -> Tainting |
             WRITER_DROP      @step_release                 -> Releasing
@@ -123,6 +123,13 @@
             WRITER_FAILED    @report_refused               -> Holding |
             WRITER_DROP      @step_release                 -> Releasing
         ) >to(in_tainting),
+
+        # a good sync clears the marker, whoever set it (B-66)
+        Untainting: (
+            WRITER_CLEARED   @report_prepared              -> Holding |
+            WRITER_FAILED    @report_refused               -> Holding |
+            WRITER_DROP      @step_release                 -> Releasing
+        ) >to(in_untainting),
 
         # a cold boot: is the disk the one of the last push (B-35)?
         Verifying: (

@@ -318,8 +318,9 @@ typedef void (*he2b_session_fn)(void *user, const he2b_failure *failure);
  * that covers a command of timeout_ms (0: no limit) with its grace (B-30). Several may wait at a
  * time; they share one bring-up. A session that failed tries again at the next call.
  * done comes with HE2B_ERR_KEY, _REFUSED, _UNREACHABLE, _TLS, _PROTOCOL, _BUSY, _SERVER, _GONE,
- * _LOST, _CLOSED, _ROLE (B-23), _NOT_READY (B-65), _STEP, _NOMEM, or HE2B_ERR_CANCELLED after he2b_session_cancel() of the same user.
- * Returns HE2B_OK (done will come), HE2B_ERR_CLOSED, HE2B_ERR_FORK, HE2B_ERR_NOMEM.
+ * _LOST, _CLOSED, _ROLE (B-23), _NOT_READY (B-65), _STEP, _NOMEM, or HE2B_ERR_CANCELLED after
+ * he2b_session_cancel() of the same user. Returns HE2B_OK (done will come), HE2B_ERR_CLOSED,
+ * HE2B_ERR_FORK, HE2B_ERR_NOMEM.
  */
 HE2B_PUBLIC int he2b_session_prepare(he2b_session *session, int64_t timeout_ms,
                                      he2b_session_fn done, void *user);
@@ -330,16 +331,18 @@ HE2B_PUBLIC void he2b_session_cancel(he2b_session *session, void *user);
 
 /*
  * Ends the session when its last command has ended; new commands are refused at once (B-90). In a
- * scope the writer's state is pulled home, the role released last (B-91, B-68), and the sandbox left
- * to its lease. Else a sandbox that this session created is killed, tried again while the outcome
- * is not known, and one it was given is left as it is. done comes with NULL, or with the failure of
- * the pull or of the kill, which the server's lease then ends. A second close joins the first.
- * Returns HE2B_OK (done will come), HE2B_ERR_CLOSED (being deleted), HE2B_ERR_FORK, HE2B_ERR_NOMEM.
+ * scope the writer's state is pulled home, the role released last (B-91, B-68), and the sandbox
+ * left to its lease. Else a sandbox that this session created is killed, tried again while the
+ * outcome is not known, and one it was given is left as it is. done comes with NULL, or with the
+ * failure of the pull or of the kill, which the server's lease then ends. A second close joins the
+ * first. Returns HE2B_OK (done will come), HE2B_ERR_CLOSED (being deleted), HE2B_ERR_FORK,
+ * HE2B_ERR_NOMEM.
  */
 HE2B_PUBLIC int he2b_session_close(he2b_session *session, he2b_session_fn done, void *user);
 
-/* Gives a pull up that is on its way at the end: the rest of the close goes on at once (B-94, B-96).
- * A step that is out for it may be answered later, or never. */
+/* Gives the pull of a close up, on its way or still to come: the rest of the close goes on at once
+ * (B-94, B-96). A step that is out for it may be answered later, or never. Before a close, and
+ * after its pull: nothing happens. */
 HE2B_PUBLIC void he2b_session_abandon_pull(he2b_session *session);
 
 /*

@@ -37,7 +37,7 @@ bool he2b_role_syncs(const he2b_session *session)
     switch (session->writer.state) {
     case HE2B_WRITER_SYNCING:
     case HE2B_WRITER_TAINTING:
-    case HE2B_WRITER_CLEARING:
+    case HE2B_WRITER_UNTAINTING:
         return session->pushed;
     default:
         return false;

@@ -53,19 +53,6 @@ static void want_pull(void *user)
     he2b_steps_want(user, HE2B_STEP_PULL, NULL);
 }
 
-static void report_unpulled(void *user)
-{
-    he2b_session *session = user;
-
-    he2b_steps_forget_pull(session);
-    session->end_failure = session->failure;
-    he2b_session_log(session, HE2B_LOG_ERROR,
-                     "%s; what changed in sandbox %s since its last pull is not on this machine%s",
-                     session->failure.text, session->endpoint.sandbox_id,
-                     session->own ? " and is lost with it"
-                                  : ", and is recovered when the scope is next used");
-}
-
 static void cancel_call(void *user)
 {
     he2b_session *session = user;
@@ -133,13 +120,42 @@ static void report_closed(void *user)
                       session->end_failure.code ? &session->end_failure : NULL);
 }
 
-void he2b_session_abandon_pull(he2b_session *session)
+static void note_given_up(he2b_session *session)
 {
-    if (session->teardown.state != HE2B_TEARDOWN_RECONNECTING &&
-        session->teardown.state != HE2B_TEARDOWN_PULLING)
-        return;
     he2b_failure_set(&session->failure, NULL, HE2B_ERR_CANCELLED, 0, "state download", NULL, "%s",
                      he2b_strerror(HE2B_ERR_CANCELLED));
+}
+
+static void report_unpulled(void *user)
+{
+    he2b_session *session = user;
+
+    he2b_steps_forget_pull(session);
+    if (session->teardown.state == HE2B_TEARDOWN_HURRIED)
+        note_given_up(session);
+    session->end_failure = session->failure;
+    he2b_session_log(session, HE2B_LOG_ERROR,
+                     "%s; what changed in sandbox %s since its last pull is not on this machine%s",
+                     session->failure.text, session->endpoint.sandbox_id,
+                     session->own ? " and is lost with it"
+                                  : ", and is recovered when the scope is next used");
+}
+
+void he2b_session_abandon_pull(he2b_session *session)
+{
+    switch (session->teardown.state) {
+    case HE2B_TEARDOWN_OPEN:
+    case HE2B_TEARDOWN_DEFERRED:
+        if (!session->closing)
+            return;
+        break;
+    case HE2B_TEARDOWN_RECONNECTING:
+    case HE2B_TEARDOWN_PULLING:
+        note_given_up(session);
+        break;
+    default:
+        return;
+    }
     he2b_teardown_post(session, END_ABANDONED);
 }
 

@@ -146,6 +146,24 @@ static void test_pull_is_abandoned(void **state)
     /* the teardown answers the step after the session is gone */
 }
 
+/* ... also when that comes while the last command still runs. */
+static void test_pull_is_abandoned_before_it_begins(void **state)
+{
+    struct scoped *scoped = *state;
+    struct closing closing = {.scoped = scoped};
+
+    scoped_begin(scoped, true);
+    he2b_session_abandon_pull(scoped->world->session); /* nothing ends yet: nothing happens */
+    assert_int_equal(he2b_session_close(scoped->world->session, on_closed, &closing), HE2B_OK);
+    he2b_session_abandon_pull(scoped->world->session);
+    world_run(scoped->world);
+    assert_int_equal(closing.times, 1);
+    assert_int_equal(closing.code, HE2B_ERR_CANCELLED);
+    assert_string_equal(scoped_log(scoped), "release");
+    scoped->world->messages[0] = '\0';
+    assert_false(scoped->world->trouble);
+}
+
 static void hold_command(struct world *world, struct peer_request *request, unsigned nth)
 {
     (void)nth;
@@ -272,6 +290,7 @@ int main(void)
         IN_SCOPE(test_pull_fails),
         IN_SCOPE(test_pull_from_a_sandbox_that_is_gone),
         IN_SCOPE(test_pull_is_abandoned),
+        IN_SCOPE(test_pull_is_abandoned_before_it_begins),
         IN_SCOPE(test_close_waits_for_the_command),
         IN_SCOPE(test_close_in_a_sync),
         IN_SCOPE(test_close_before_a_gate),
