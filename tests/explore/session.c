@@ -270,7 +270,7 @@ static bool finishing(const struct session *session)
     switch (session->writer.state) {
     case HE2B_WRITER_SYNCING:
     case HE2B_WRITER_TAINTING:
-    case HE2B_WRITER_CLEARING:
+    case HE2B_WRITER_UNTAINTING:
         return session->life.state == HE2B_LIFECYCLE_PREPARING && session->pushed;
     default:
         return false;

@@ -51,9 +51,19 @@ static bool close(struct actor *actor)
 
 static bool abandon_pull(struct actor *actor)
 {
-    if ((actor->session->end.state != HE2B_TEARDOWN_RECONNECTING &&
-         actor->session->end.state != HE2B_TEARDOWN_PULLING) ||
-        !spend(&actor->world->budget.interrupts))
+    switch (actor->session->end.state) {
+    case HE2B_TEARDOWN_OPEN:
+    case HE2B_TEARDOWN_DEFERRED:
+        if (!actor->session->closing)
+            return false;
+        break;
+    case HE2B_TEARDOWN_RECONNECTING:
+    case HE2B_TEARDOWN_PULLING:
+        break;
+    default:
+        return false;
+    }
+    if (!spend(&actor->world->budget.interrupts))
         return false;
     end_post(actor, END_ABANDONED);
     return true;
