@@ -51,6 +51,8 @@ int he2b_sandbox_info_read(struct he2b_sandbox_info *ret, const he2b_json *item,
         if (!info.metadata)
             return HE2B_ERR_NOMEM;
     }
+    text = he2b_json_get_string(he2b_json_get(item, "lifecycle"), "onTimeout");
+    info.killed_at_end = text && strcmp(text, "kill") == 0;
     text = he2b_sandbox_info_meta(&info, HE2B_META_PLUGIN);
     info.ours = text && strcmp(text, HE2B_META_PLUGIN_VALUE) == 0;
     text = he2b_sandbox_info_meta(&info, HE2B_META_SCOPE);

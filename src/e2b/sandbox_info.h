@@ -25,6 +25,7 @@ struct he2b_sandbox_info {
     char started_at[64];             /* RFC 3339, as answered */
     char end_at[64];                 /* of a paused one: when the pause began (wire A.7) */
     char scope[HE2B_SCOPE_NAME_MAX]; /* metadata hermes_scope; "" if none, or longer than any */
+    bool killed_at_end;              /* its lifecycle says so: it is not paused (only get tells) */
     bool ours;                       /* metadata hermes_plugin is e2b-terminal */
     int64_t started_us;              /* started_at since 1970; INT64_MIN: not known */
     int64_t remaining_ms; /* running: end_at relative to the answer's Date; INT64_MIN: not known

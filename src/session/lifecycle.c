@@ -107,6 +107,13 @@ static void on_deadline(void *user, const struct he2b_control_answer *answer)
     int64_t deadline_ms;
 
     session->deadline_look = NULL;
+    if (answer->ok && session->scope[0] && answer->info.killed_at_end && !session->warned_killed) {
+        session->warned_killed = true;
+        he2b_session_log(session, HE2B_LOG_WARNING,
+                         "sandbox %s of this scope is killed, not paused, at the end of its lease: "
+                         "what is in it is lost then; kill it by hand to get one that is kept",
+                         session->endpoint.sandbox_id);
+    }
     if (!answer->ok || answer->info.remaining_ms == INT64_MIN)
         return;
     deadline_ms = answer->sent_ms + answer->info.remaining_ms;
@@ -115,7 +122,8 @@ static void on_deadline(void *user, const struct he2b_control_answer *answer)
     he2b_session_wake(session);
 }
 
-/* Beside everything: the plan's maximum can cut a lease without a word (B-32). */
+/* Beside everything: the plan's maximum can cut a lease without a word (B-32), and who made the
+ * sandbox may have wanted another end for it (FB-38). */
 static void look_at_deadline(he2b_session *session)
 {
     he2b_control_cancel(session->deadline_look);
@@ -152,9 +160,10 @@ static void on_connected(void *user, const struct he2b_control_answer *answer)
             begin_anew(session);
         known = session->probed;
         he2b_lease_set(session, answer->sent_ms, answer->lease_s);
-        if (same_boot)
+        if (same_boot || joined)
             look_at_deadline(session);
         if (joined) {
+            session->warned_killed = false;
             session->attached = true;
             he2b_session_log(session, HE2B_LOG_INFO, "sandbox %s found%s",
                              session->endpoint.sandbox_id, same_boot ? "" : " paused, and resumed");

@@ -58,14 +58,14 @@ struct he2b_session {
     struct he2b_lifecycle_machine machine;
     struct he2b_writer_machine writer;
     struct he2b_teardown_machine teardown;
-    struct he2b_failure failure; /* why the last ..._FAILED came, for those who wait */
+    struct he2b_failure failure;     /* why the last ..._FAILED came, for those who wait */
     struct he2b_failure end_failure; /* what went wrong at the end; code 0: nothing */
 
     /* for the charts, one queue each; each command has its own */
     struct he2b_events events;
     struct he2b_events writer_events;
     struct he2b_events teardown_events;
-    he2b_task *pump;           /* feeds them, the one place where charts are stepped */
+    he2b_task *pump; /* feeds them, the one place where charts are stepped */
     bool pumping;
     bool deleted; /* by a callback that the pump called */
 
@@ -78,9 +78,9 @@ struct he2b_session {
     bool close_sent;
 
     /* the scope */
-    char scope[HE2B_SCOPE_MAX]; /* "": none */
-    bool host_state;            /* the caller moves Hermes' state */
-    bool pushed;                /* by this session in its present role */
+    char scope[HE2B_SCOPE_MAX];   /* "": none */
+    bool host_state;              /* the caller moves Hermes' state */
+    bool pushed;                  /* by this session in its present role */
     char stamp[HE2B_ATTEMPT_MAX]; /* what the second line of its stamp says; "": not stamped */
     struct he2b_steps steps;
     int step_error; /* errno of the last step, for a warning */
@@ -105,9 +105,10 @@ struct he2b_session {
     he2b_control *call;
     he2b_control *renew;
     he2b_control *deadline_look; /* beside: what the server says of the lease (B-32) */
-    int64_t renew_every_ms; /* HE2B_RENEW_EVERY_MS; less in tests */
-    int64_t renew_after_ms; /* not before then */
-    int64_t renew_left_ms;  /* what was left of the lease when renewing began to fail */
+    bool warned_killed;          /* of this sandbox */
+    int64_t renew_every_ms;      /* HE2B_RENEW_EVERY_MS; less in tests */
+    int64_t renew_after_ms;      /* not before then */
+    int64_t renew_left_ms;       /* what was left of the lease when renewing began to fail */
     bool renew_failed;
     he2b_timer *lease_timer;
     int64_t lease_due_ms; /* when it fires; 0: not armed */

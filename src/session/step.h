@@ -25,9 +25,9 @@ struct he2b_steps {
     he2b_step_fn fn;
     void *user;
     struct he2b_host *host;
-    he2b_step *out;  /* handed out, or to be handed out; NULL: none */
-    bool due;        /* out is to be handed out at the end of the pump's turn */
-    int next;        /* kind wanted after it, whose own outcome then means nothing; 0: none */
+    he2b_step *out;   /* handed out, or to be handed out; NULL: none */
+    bool due;         /* out is to be handed out at the end of the pump's turn */
+    int next;         /* kind wanted after it, whose own outcome then means nothing; 0: none */
     bool warned_lock; /* each degraded mode warns once */
     bool warned_marker;
 };
@@ -55,7 +55,8 @@ void he2b_steps_want(he2b_session *session, enum he2b_step_kind kind, const char
 void he2b_steps_hand_out(he2b_session *session);
 /* A pull that is out, or wanted, belongs to nobody any more. */
 void he2b_steps_forget_pull(he2b_session *session);
-/* The session goes away: the step that is out belongs to nobody any more, and keeps what it needs. */
+/* The session goes away: the step that is out belongs to nobody any more, and keeps what it needs.
+ */
 void he2b_steps_forget(he2b_session *session);
 
 #endif

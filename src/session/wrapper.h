@@ -36,9 +36,9 @@ void he2b_wrapper_command(struct he2b_wrapper *ret, const struct he2b_tools *too
 void he2b_wrapper_kill(struct he2b_wrapper *ret, const struct he2b_tools *tools, int64_t pid);
 
 /*
- * Prints "home", "cwd" and "tool" lines, and "stamp <second line>" if the stamp is there; wanted_cwd
- * is what the user asked for. what is done to the stamp before: "look", "unstamp", or "restamp" with
- * sandbox_id and stamp as its two lines. Exit code 41 or 42: that could not be done.
+ * Prints "home", "cwd" and "tool" lines, and "stamp <second line>" if the stamp is there;
+ * wanted_cwd is what the user asked for. what is done to the stamp before: "look", "unstamp", or
+ * "restamp" with sandbox_id and stamp as its two lines. Exit code 41 or 42: that could not be done.
  */
 void he2b_wrapper_probe(struct he2b_wrapper *ret, const char *wanted_cwd, const char *what,
                         const char *sandbox_id, const char *stamp);

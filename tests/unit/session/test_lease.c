@@ -165,6 +165,48 @@ static void test_refusal_stops_the_command(void **state)
     assert_int_equal(world_count(world, "command"), 1);
 }
 
+static void refuse_and_let_go(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)nth;
+    world_error(request, 401, "key revoked");
+    peer_gate_raise(&world->released);
+}
+
+static void keep_key(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)nth;
+    peer_header(request, "X-API-Key", world->scope, sizeof(world->scope));
+    peer_answer(request, 200, "application/json", "{\"sandboxID\":\"" WORLD_ID "\"}");
+}
+
+/* FB-44: a key that is revoked while the sandbox lives: the command beside the refused renewal goes
+ * on, nothing is made or killed, and a new key is used by the next call. */
+static void test_key_is_rotated(void **state)
+{
+    struct world *world = *state;
+    struct ran ran;
+
+    world_session(world);
+    ran_whole(&ran, world, "true");
+    ran_del(&ran);
+    world->on_connect = refuse_and_let_go;
+    world->on_command = hold_command;
+    ran_new(&ran, world, "true");
+    he2b_command_set_timeout(ran.command, 600 * 1000);
+    ran_go(&ran);
+    world_run(world);
+    assert_int_equal(ran.outcome, HE2B_ENDED);
+    ran_del(&ran);
+    assert_int_equal(world_count(world, "connect"), 1);
+    world->on_connect = keep_key;
+    world->session->deadline_ms = 0;
+    assert_int_equal(he2b_session_set_api_key(world->session, "e2b_new"), HE2B_OK);
+    assert_int_equal(run_long(world), 0);
+    assert_string_equal(world->scope, "e2b_new");
+    assert_int_equal(world_count(world, "create"), 1);
+    assert_int_equal(world_count(world, "kill"), 0);
+}
+
 static const char *said_end; /* endAt of the next GET */
 
 static void say_end(struct world *world, struct peer_request *request, unsigned nth)
@@ -246,6 +288,7 @@ int main(void)
         IN_WORLD(test_plan_maximum),
         IN_WORLD(test_trouble_stops_no_command),
         IN_WORLD(test_refusal_stops_the_command),
+        IN_WORLD(test_key_is_rotated),
         IN_WORLD(test_silent_cut),
     };
 

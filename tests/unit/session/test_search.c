@@ -64,7 +64,38 @@ static void keep_body(struct world *world, struct peer_request *request, unsigne
     peer_answer(request, 201, "application/json", "{\"sandboxID\":\"" WORLD_ID "\"}");
 }
 
-/* B-26, B-10: paused at the end of its lease, without memory, and found by its scope. */
+static void made_to_be_killed(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)nth;
+    peer_answer(request, 200, "application/json",
+                "{\"sandboxID\":\"" WORLD_ID "\",\"state\":\"running\","
+                "\"lifecycle\":{\"onTimeout\":\"kill\",\"autoResume\":false}}");
+    peer_gate_raise(&world->released);
+}
+
+static void wait_for_get(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)nth;
+    peer_gate_wait(&world->released, 1);
+    world_command(request, "", 0);
+}
+
+/* FB-38: somebody made it with another end: it is used, and that is said. */
+static void test_sandbox_with_another_end(void **state)
+{
+    struct scoped *scoped = *state;
+
+    scoped->world->on_get = made_to_be_killed;
+    scoped->world->on_command = wait_for_get;
+    scoped_sandbox(scoped, "theirs");
+    scoped_session(scoped, 0, false);
+    scoped_run(scoped);
+    scoped_run(scoped);
+    assert_non_null(strstr(scoped->world->messages, "is killed, not paused"));
+    scoped->world->messages[0] = '\0';
+}
+
+/* B-26, B-10, B-11: paused at the end of its lease, without memory, and found by its scope. */
 static void test_what_is_made(void **state)
 {
     struct scoped *scoped = *state;
@@ -236,6 +267,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SCOPE(test_unknown_makes_nothing),
+        IN_SCOPE(test_sandbox_with_another_end),
         IN_SCOPE(test_what_is_made),
         IN_SCOPE(test_a_follower_makes_nothing),
         IN_SCOPE(test_newest_wins_and_the_next_follows),
