@@ -1,8 +1,13 @@
 """Sessions of one persistent scope in processes of their own, against e2b-local."""
 
+import errno
 import fcntl
+import gc
 import hashlib
 import os
+import pathlib
+import shlex
+import subprocess
 
 import pytest
 from local_server import until
@@ -33,6 +38,16 @@ def sandboxes(server):
 
 def coordination(home, scope, suffix):
     return home / "cache" / "e2b" / (scope + suffix)
+
+
+@pytest.fixture(scope="session")
+def preload(tmp_path_factory):
+    """The shim that makes locks fail, built."""
+    source = pathlib.Path(__file__).with_name("flock_preload.c")
+    shim = tmp_path_factory.mktemp("shim") / "flock_preload.so"
+    compiler = shlex.split(os.environ.get("CC") or "cc")
+    subprocess.run([*compiler, "-shared", "-fPIC", "-o", shim, source, "-ldl"], check=True)
+    return str(shim)
 
 
 class Stranger:
@@ -186,6 +201,61 @@ def test_a_home_that_cannot_be_written(server, start, why):  # B-61
     again = session.ask("run", text="echo ran")
     assert not [text for text in again["log"] if "NOT SUPPORTED" in text]
     assert not (start.home / "cache").exists()
+
+
+@pytest.mark.parametrize("why", [errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_home_that_cannot_lock(server, start, preload, why):  # B-61, FB-30
+    shim = {"LD_PRELOAD": preload, "FLOCK_ERRNO": str(why), "FLOCK_TIMES": "1000000"}
+    session = start(environment=shim)
+    answer = session.ask("run", text="echo ran")
+    assert answer["output"] == "ran\n", answer
+    assert sum("NOT SUPPORTED" in text for text in answer["log"]) == 1
+    again = session.ask("run", text="echo ran")
+    assert not any("NOT SUPPORTED" in text for text in again["log"])
+
+
+def test_locks_that_are_interrupted_ten_times(server, start, preload):  # B-61, FB-30
+    shim = {"LD_PRELOAD": preload, "FLOCK_ERRNO": str(errno.EINTR), "FLOCK_TIMES": "10"}
+    session = start(environment=shim)
+    answer = session.ask("run", text="echo ran")
+    assert (answer["output"], answer["role"], answer["log"]) == ("ran\n", "holding", [])
+    assert not lease_is_free(start.home, answer["scope"])
+
+
+@pytest.mark.parametrize("why", [errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EIO])
+def test_no_second_writer_for_lack_of_descriptors(server, start, preload, why):  # B-61
+    writer = start()
+    writer.run("true")
+    shim = {"LD_PRELOAD": preload, "OPEN_ERRNO": str(why), "OPEN_TIMES": "2"}
+    session = start(environment=shim)
+    for _ in range(2):
+        answer = session.ask("run", text="echo ran")
+        assert answer["failure"]["code"] == "HE2B_ERR_STEP", answer
+        assert os.strerror(why) in answer["failure"]["text"] and answer["failure"]["hint"]
+        assert answer["output"] == ""
+    assert session.ask("run", text="echo ran")["role"] == "reading"
+    assert writer.ask("run", text="true")["role"] == "holding"
+
+
+def test_a_finaliser_releases_and_kills_nothing(server, start):  # B-95
+    from hermes_e2b import _native
+
+    options = {
+        "api_key": server.key,
+        "api_url": server.environment["E2B_API_URL"],
+        "sandbox_url": server.environment["E2B_SANDBOX_URL"],
+    }
+    session = _native.Session(options, {}, str(start.home), "task")
+    waiter = session.prepare(0)
+    while not waiter.wait(1000):
+        pass
+    assert waiter.failure is None
+    made, scope = session.sandbox_id, session.scope
+    assert not lease_is_free(start.home, scope)
+    del session, waiter
+    gc.collect()
+    until(lambda: lease_is_free(start.home, scope))
+    assert server.ids() == {made}
 
 
 def test_a_vanished_sandbox_is_replaced(server, start):  # B-97
