@@ -1,9 +1,12 @@
-# tests: unit/ (cmocka, one file per source file), chart/ (pairs and paths), e2e/ (pytest).
+# tests: unit/ (cmocka, one file per source file), chart/ (pairs and paths), e2e/ (pytest), peer/ (the
+# scripted peer, which makes the faults for the others).
 AM_TESTS_ENVIRONMENT = \
 	srcdir='$(abs_top_srcdir)'; export srcdir; \
 	builddir='$(abs_top_builddir)'; export builddir; \
-	CC='$(CC)'; export CC;
+	CC='$(CC)'; export CC; \
+	PYTHON='$(PYTHON)'; export PYTHON;
 
+include tests/peer/local.mk
 include tests/unit/local.mk
 include tests/chart/local.mk
 include tests/e2e/local.mk

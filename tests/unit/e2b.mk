@@ -1,7 +1,8 @@
 # tests of e2b, against a peer in the test; process.c and health.c are tested by the session's
 E2B_TESTS = \
 	tests/unit/e2b/test_control \
-	tests/unit/e2b/test_endpoint
+	tests/unit/e2b/test_endpoint \
+	tests/unit/e2b/test_peer_child
 check_PROGRAMS += $(E2B_TESTS)
 TESTS += $(E2B_TESTS)
 
@@ -10,3 +11,4 @@ E2B_TEST_LIBS = tests/unit/libpeer.la src/e2b/libe2b.la src/net/libnet.la \
 tests_unit_e2b_test_control_LDADD = $(E2B_TEST_LIBS)
 tests_unit_e2b_test_control_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_e2b_test_endpoint_LDADD = $(E2B_TEST_LIBS)
+tests_unit_e2b_test_peer_child_LDADD = tests/peer/libpeerchild.la $(E2B_TEST_LIBS)
