@@ -376,6 +376,96 @@ HE2B_PUBLIC void he2b_command_del(he2b_command *command);
 /* Name of the command chart's state, as in docs/diagrams: "running". Static. */
 HE2B_PUBLIC const char *he2b_command_state(const he2b_command *command);
 
+/* ---- catalog: looking after sandboxes ---------------------------------------------------------
+ */
+
+/*
+ * What the server says of one sandbox. Borrowed by the callback that gets it. Texts are as the
+ * server wrote them: escape them before they meet a terminal.
+ */
+typedef struct he2b_sandbox_info he2b_sandbox_info;
+
+HE2B_PUBLIC const char *he2b_sandbox_info_id(const he2b_sandbox_info *info);
+/* "running", "paused". */
+HE2B_PUBLIC const char *he2b_sandbox_info_state(const he2b_sandbox_info *info);
+/* The template's id, and the name it was asked for by; "" if there is none. */
+HE2B_PUBLIC const char *he2b_sandbox_info_template(const he2b_sandbox_info *info);
+HE2B_PUBLIC const char *he2b_sandbox_info_alias(const he2b_sandbox_info *info);
+/* The scope of a persistent one (B-10): metadata hermes_scope; "" for an ephemeral one. */
+HE2B_PUBLIC const char *he2b_sandbox_info_scope(const he2b_sandbox_info *info);
+/* RFC 3339. A paused one's end is the time at which its pause began. */
+HE2B_PUBLIC const char *he2b_sandbox_info_started_at(const he2b_sandbox_info *info);
+HE2B_PUBLIC const char *he2b_sandbox_info_end_at(const he2b_sandbox_info *info);
+/* Milliseconds that are left of a running one's lease, by the server's own clock (B-32); INT64_MIN:
+ * not known. */
+HE2B_PUBLIC int64_t he2b_sandbox_info_remaining_ms(const he2b_sandbox_info *info);
+/* Not 0 if this product made it: its metadata says hermes_plugin = e2b-terminal. */
+HE2B_PUBLIC int he2b_sandbox_info_ours(const he2b_sandbox_info *info);
+/* Calls fn for each pair of its metadata whose value is text. */
+HE2B_PUBLIC void he2b_sandbox_info_each_metadata(const he2b_sandbox_info *info,
+                                                 void (*fn)(void *user, const char *key,
+                                                            const char *value),
+                                                 void *user);
+
+/* One question to the control plane, repeated within bounds where that helps (B-27). */
+typedef struct he2b_catalog he2b_catalog;
+
+/*
+ * Called once, from the loop. failure is NULL if it was done. items (count of them): all of a list,
+ * newest first; the one that was got; none else. It may delete the question.
+ */
+typedef void (*he2b_catalog_fn)(void *user, const he2b_failure *failure,
+                                const he2b_sandbox_info *const *items, size_t count);
+
+/*
+ * Each asks one question; options are copied. Return HE2B_OK (done will come), HE2B_ERR_ARG (not an
+ * E2B sandbox id), HE2B_ERR_FORK, HE2B_ERR_NOMEM, HE2B_ERR_LOOP. done comes with HE2B_ERR_KEY,
+ * _REFUSED, _UNREACHABLE, _TLS, _PROTOCOL, _BUSY, _SERVER, _GONE, _LOST, _NOMEM.
+ */
+
+/* The sandboxes this product made, running and paused; scope NULL: of every scope. All of them or a
+ * failure: what is not in the list is not there (B-22). */
+HE2B_PUBLIC int he2b_catalog_list(he2b_catalog **ret, he2b_loop *loop, const he2b_options *options,
+                                  const char *scope, he2b_catalog_fn done, void *user);
+/* Any sandbox of the account. One that is not there is HE2B_ERR_GONE. */
+HE2B_PUBLIC int he2b_catalog_get(he2b_catalog **ret, he2b_loop *loop, const he2b_options *options,
+                                 const char *sandbox_id, he2b_catalog_fn done, void *user);
+/* Extends its lease to now + lease_s, which is never shortened, and wakes a paused one (B-31). */
+HE2B_PUBLIC int he2b_catalog_connect(he2b_catalog **ret, he2b_loop *loop,
+                                     const he2b_options *options, const char *sandbox_id,
+                                     int64_t lease_s, he2b_catalog_fn done, void *user);
+/* Ends it, and what was in it is lost; one that is gone is fine (B-91). */
+HE2B_PUBLIC int he2b_catalog_kill(he2b_catalog **ret, he2b_loop *loop, const he2b_options *options,
+                                  const char *sandbox_id, he2b_catalog_fn done, void *user);
+/* Stops it and keeps its files, not its processes; one that is paused is fine. For a person's
+ * command only (B-31). */
+HE2B_PUBLIC int he2b_catalog_pause(he2b_catalog **ret, he2b_loop *loop, const he2b_options *options,
+                                   const char *sandbox_id, he2b_catalog_fn done, void *user);
+
+/* Ends the waiting, from now on, after ms: done comes with HE2B_ERR_LOST then. Returns HE2B_OK,
+ * HE2B_ERR_LOOP, HE2B_ERR_NOMEM. */
+HE2B_PUBLIC int he2b_catalog_set_limit(he2b_catalog *catalog, int64_t ms);
+
+/* Frees a question; of one that is not answered yet nothing is told any more, and what it asked for
+ * may be done all the same. */
+HE2B_PUBLIC void he2b_catalog_del(he2b_catalog *catalog);
+
+/*
+ * The file with the certificates to trust that https with these options would use (B-101): the
+ * option ca_file, the environment's, or the system's. NULL: none is there. Borrowed from the
+ * options or the environment.
+ */
+HE2B_PUBLIC const char *he2b_catalog_ca_file(const he2b_options *options);
+
+/*
+ * Whether a session on this host holds the writer's role of scope (B-60): home is the Hermes home
+ * as an absolute path. Tries the lock, releases it at once, and makes no file. Blocks on the disk:
+ * any thread, not the loop's.
+ * Returns HE2B_OK (free), HE2B_ERR_BUSY (held), HE2B_ERR_SETTING (home cannot be used),
+ * HE2B_ERR_SYSTEM (it cannot be told; errno says why).
+ */
+HE2B_PUBLIC int he2b_scope_writer(const char *home, const char *scope);
+
 #ifdef __cplusplus
 }
 #endif

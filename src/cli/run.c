@@ -1,8 +1,10 @@
 #include "cli/run.h"
 
+#include "cli/exits.h"
 #include "cli/input.h"
 #include "cli/message.h"
 #include "cli/printer.h"
+#include "cli/run_args.h"
 #include "he2b.h"
 
 #include <errno.h>
@@ -13,7 +15,6 @@
 #include <unistd.h>
 
 enum {
-    EXIT_NOT_KNOWN = 255,
     /* After Ctrl-C, a reader of stdout that stands still is waited for this long. */
     LAST_OUTPUT_MS = 2000,
 };
@@ -24,7 +25,7 @@ enum {
 };
 
 struct run {
-    const struct args *args;
+    const struct run_args *args;
     struct input input;
     bool verbose;
     he2b_options *options;
@@ -74,7 +75,7 @@ static void on_ended(void *user, const he2b_result *result)
 
     tell(run, result);
     if (he2b_result_outcome(result) == HE2B_NOT_STARTED)
-        run->code = ARGS_EXIT_OWN_FAILURE;
+        run->code = EXIT_OWN_FAILURE;
     else
         run->code = he2b_result_exit_code(result);
     close_session(run);
@@ -139,7 +140,7 @@ static void on_broken(void *user)
 
 static bool set_up_options(struct run *run)
 {
-    const struct args *args = run->args;
+    const struct run_args *args = run->args;
     int error = he2b_options_new(&run->options, message_log, &run->verbose);
 
     if (!error && he2b_options_from_environment(run->options) != HE2B_OK)
@@ -209,7 +210,7 @@ static bool set_up_output(struct run *run)
 
 static bool set_up_command(struct run *run)
 {
-    const struct args *args = run->args;
+    const struct run_args *args = run->args;
     int error = he2b_command_new(&run->command, run->session);
 
     if (!error)
@@ -249,7 +250,7 @@ static void run_loop(struct run *run)
         error = he2b_loop_run(run->loop);
     if (error) {
         message_error("%s", he2b_strerror(error));
-        run->code = ARGS_EXIT_OWN_FAILURE;
+        run->code = EXIT_OWN_FAILURE;
     }
 }
 
@@ -273,9 +274,9 @@ static void finish_output(struct run *run)
     }
 }
 
-int run_command(const struct args *args)
+static int run_command(const struct run_args *args)
 {
-    struct run run = {.args = args, .verbose = args->verbose, .code = ARGS_EXIT_OWN_FAILURE};
+    struct run run = {.args = args, .verbose = args->verbose, .code = EXIT_OWN_FAILURE};
 
     if (set_up(&run))
         run_loop(&run);
@@ -288,4 +289,23 @@ int run_command(const struct args *args)
     if (run.ended_by)
         run.code = 128 + run.ended_by;
     return run.code;
+}
+
+int run_main(int argc, char **argv)
+{
+    struct run_args args;
+    int code = 0;
+
+    switch (run_args_read(&args, argc, argv)) {
+    case RUN_ARGS_RUN:
+        code = run_command(&args);
+        break;
+    case RUN_ARGS_TOLD:
+        break;
+    case RUN_ARGS_WRONG:
+        code = EXIT_OWN_FAILURE;
+        break;
+    }
+    run_args_done(&args);
+    return code;
 }

@@ -4,9 +4,7 @@
 #ifndef HE2B_CLI_RUN_H
 #define HE2B_CLI_RUN_H
 
-#include "cli/args.h"
-
-/* Returns the program's exit code, as --help lists them. */
-int run_command(const struct args *args);
+/* argv[0] is "run". Returns the program's exit code, as its --help lists them. */
+int run_main(int argc, char **argv);
 
 #endif

@@ -6,7 +6,9 @@ src_core_libcore_la_SOURCES = \
 	src/core/error.c \
 	src/core/failure.c src/core/failure.h \
 	src/core/json.c src/core/json.h \
+	src/core/rfc3339.c src/core/rfc3339.h \
+	src/core/scope.c src/core/scope.h \
 	src/core/secrets.c src/core/secrets.h \
 	src/core/settings.c src/core/settings.h \
 	src/core/text.c src/core/text.h
-src_core_libcore_la_LIBADD = $(JSON_LIBS)
+src_core_libcore_la_LIBADD = $(JSON_LIBS) $(NETTLE_LIBS)

@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 
+struct he2b_control_times;
+
 struct he2b_settings {
     char *api_key; /* NULL: none */
     char *domain;
@@ -23,6 +25,9 @@ struct he2b_settings {
     bool secure;
     char *ca_file;       /* NULL: the list of B-101 */
     he2b_json *metadata; /* object of strings; NULL: none */
+    /* How long calls to the control plane wait; NULL: the real ones. For tests, which cannot wait
+     * 80 s. Borrowed. */
+    const struct he2b_control_times *control_times;
 };
 
 /*

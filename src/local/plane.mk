@@ -33,5 +33,5 @@ src_local_libplane_la_SOURCES = \
 	src/local/store.c src/local/store.h \
 	src/local/store_file.c src/local/store_file.h \
 	src/local/store_sandbox.c
-src_local_libplane_la_CFLAGS = $(AM_CFLAGS) $(NETTLE_CFLAGS)
+src_local_libplane_la_CFLAGS = $(AM_CFLAGS)
 src_local_libplane_la_LIBADD = $(NETTLE_LIBS)

@@ -33,6 +33,7 @@ struct he2b_http {
     const char *body;
     size_t body_len;
     size_t body_sent;
+    const char *capture;
     struct he2b_target target;
     struct he2b_http_result result;
     char why[CURL_ERROR_SIZE];
@@ -164,6 +165,7 @@ static void finish(struct he2b_http *http, enum he2b_http_end end, const char *w
     if (why)
         he2b_text_line(http->result.why, sizeof(http->result.why), why, strlen(why));
     read_retry_after(http);
+    http->result.date = http->date;
     result = http->result;
     leave_pool(http);
     http_free(http);
@@ -250,11 +252,21 @@ static bool header_value(const char *line, size_t len, const char *name, char *o
     return true;
 }
 
+static void capture_header(struct he2b_http *http, const char *line, size_t len)
+{
+    struct he2b_http_result *result = &http->result;
+
+    if (http->capture &&
+        header_value(line, len, http->capture, result->captured, sizeof(result->captured)))
+        result->captured_cut = len - strlen(http->capture) > sizeof(result->captured);
+}
+
 static void read_header(struct he2b_http *http, const char *line, size_t len)
 {
     char value[128];
     size_t i;
 
+    capture_header(http, line, len);
     if (header_value(line, len, "content-type", value, sizeof(value))) {
         for (i = 0; value[i] && value[i] != ';' && i < sizeof(http->result.content_type) - 1; i++)
             http->result.content_type[i] =
@@ -287,6 +299,8 @@ static size_t on_header(char *line, size_t size, size_t count, void *arg)
         /* A new head: the one before was an interim answer. */
         http->result.content_type[0] = '\0';
         http->retry_after[0] = '\0';
+        http->result.captured[0] = '\0';
+        http->result.captured_cut = false;
         http->date = -1;
         return len;
     }
@@ -483,7 +497,9 @@ int he2b_http_start(he2b_http **ret, he2b_loop *loop, const struct he2b_http_req
     http->user = user;
     http->body = request->body;
     http->body_len = request->body ? request->body_len : 0;
+    http->capture = request->capture;
     http->date = -1;
+    http->result.date = -1;
     http->result.retry_after_ms = -1;
     error = he2b_pool_get(&http->pool, loop);
     if (!error)

@@ -24,14 +24,22 @@ enum he2b_http_end {
     HE2B_HTTP_TOO_LARGE = 6,   /* answer head or body above the bound; dropped */
 };
 
+enum {
+    /* E2B's page tokens are below 200 bytes; guards what each call carries about. */
+    HE2B_HTTP_CAPTURED_MAX = 512,
+};
+
 struct he2b_http_result {
     enum he2b_http_end end;
     int status;              /* 0 if no head was received */
     char content_type[96];   /* lower case, without parameters; "" if none */
     int64_t retry_after_ms;  /* Retry-After as seconds or date, relative to Date; -1: none */
     bool should_retry_false; /* Should-Retry: false (wire H) */
-    char why[256];           /* libcurl's words when end is not COMPLETE; one line */
-    bool reused;             /* went over a connection that was open before */
+    int64_t date;            /* the Date header, in seconds since 1970; -1: none */
+    bool captured_cut;       /* the value of the header asked for did not fit */
+    char captured[HE2B_HTTP_CAPTURED_MAX]; /* it, as one line; "" if there was none */
+    char why[256];                         /* libcurl's words when end is not COMPLETE; one line */
+    bool reused;                           /* went over a connection that was open before */
 };
 
 struct he2b_http_header {
@@ -52,6 +60,7 @@ struct he2b_http_request {
     int64_t total_ms;    /* limit for the whole call; 0: none (streams) */
     int64_t silence_ms;  /* longest wait for the next byte; 0: none */
     const char *ca_file; /* NULL: the list of B-101 */
+    const char *capture; /* a header of the answer for result.captured; NULL: none. Static. */
     bool plain_http_ok;  /* the user set this URL: http allowed beyond loopback */
 };
 

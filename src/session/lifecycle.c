@@ -54,7 +54,7 @@ static void send_create(void *user)
 
     if (!error)
         error = he2b_control_create(&session->call, session->loop, &session->settings, attempt,
-                                    session->lease_s, on_created, session);
+                                    NULL, session->lease_s, on_created, session);
     if (error)
         fail_code(session, "create sandbox", error);
 }

@@ -4,6 +4,8 @@ CORE_TESTS = \
 	tests/unit/core/test_buf \
 	tests/unit/core/test_failure \
 	tests/unit/core/test_json \
+	tests/unit/core/test_rfc3339 \
+	tests/unit/core/test_scope \
 	tests/unit/core/test_secrets \
 	tests/unit/core/test_settings \
 	tests/unit/core/test_text \
@@ -18,6 +20,8 @@ tests_unit_core_test_base64_LDADD = $(CORE_TEST_LIBS)
 tests_unit_core_test_buf_LDADD = $(CORE_TEST_LIBS)
 tests_unit_core_test_failure_LDADD = $(CORE_TEST_LIBS)
 tests_unit_core_test_json_LDADD = $(CORE_TEST_LIBS)
+tests_unit_core_test_rfc3339_LDADD = $(CORE_TEST_LIBS)
+tests_unit_core_test_scope_LDADD = $(CORE_TEST_LIBS)
 tests_unit_core_test_secrets_LDADD = $(CORE_TEST_LIBS)
 tests_unit_core_test_settings_LDADD = $(CORE_TEST_LIBS)
 tests_unit_core_test_text_LDADD = $(CORE_TEST_LIBS)

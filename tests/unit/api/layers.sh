@@ -17,6 +17,7 @@ only 'src/net/|src/local/' 'event2/'
 only 'src/net/' 'curl/'
 only 'src/core/json\.c$' 'json-c/'
 only 'src/local/' 'microhttpd'
+only 'src/core/scope\.c$|src/local/' 'nettle/'
 only 'pybind/' 'Python\.h'
 
 # may FOLDER ALLOWED: what files below FOLDER include of ours must match ALLOWED
@@ -31,9 +32,10 @@ may() {
 }
 may src/core 'core/|he2b\.h'
 may machines 'machines/|core/'
+may src/host 'host/|core/|he2b\.h'
 may src/net 'net/|machines/|core/|he2b\.h'
 may src/e2b 'e2b/|net/|machines/|core/|he2b\.h'
-may src/session 'session/|machines/|e2b/|net/|core/|he2b\.h'
+may src/session 'session/|machines/|e2b/|host/|net/|core/|he2b\.h'
 may src/cli 'cli/|he2b\.h'
 may src/local 'local/|core/|machines/envelope\.h|he2b\.h'
 may pybind 'native\.h|he2b\.h'

@@ -1,17 +1,12 @@
-#include "cli/args.h"
+#include "cli/run_args.h"
 
 #include "cli/message.h"
+#include "cli/usage.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    /* A year; guards the milliseconds against overflow. */
-    TIMEOUT_MAX_S = 366 * 24 * 3600,
-};
 
 static const char help[] =
     "Usage: hermes-e2b run [OPTION]... [--] COMMAND [ARGUMENT]...\n"
@@ -30,7 +25,6 @@ static const char help[] =
     "  -l, --login        run the command in a login shell\n"
     "  -v, --verbose      say on stderr what is being done\n"
     "  -h, --help         print this and leave\n"
-    "  -V, --version      print the version and leave\n"
     "\n"
     "Ctrl-C ends the command and kills the sandbox; a second one leaves at once.\n"
     "\n"
@@ -39,36 +33,9 @@ static const char help[] =
     "  125  hermes-e2b failed before the command started; stderr says why\n"
     "  129, 130, 143  ended by SIGHUP, Ctrl-C, SIGTERM\n"
     "  141  nobody reads the output any more; the command was ended\n"
-    "  255  the command started, or may have, and how it ended is not known\n"
-    "\n"
-    "Environment: E2B_API_KEY is needed, from https://e2b.dev/dashboard. E2B_DOMAIN,\n"
-    "E2B_API_URL and E2B_SANDBOX_URL name another server; for a local one,\n"
-    "  eval \"$(e2b-local env)\"\n"
-    "sets all of them.\n";
+    "  255  the command started, or may have, and how it ended is not known\n";
 
-void args_print_help(void)
-{
-    fputs(help, stdout);
-}
-
-/* Seconds as a decimal number to milliseconds. */
-static bool read_timeout(const char *text, int64_t *ret)
-{
-    char *end = NULL;
-    double seconds;
-
-    errno = 0;
-    seconds = strtod(text, &end);
-    if (text[0] < '0' || text[0] > '9' || *end || errno || !(seconds >= 0.001) ||
-        seconds > TIMEOUT_MAX_S) {
-        message_error("--timeout=%s: give seconds, above 0 and at most %d", text, TIMEOUT_MAX_S);
-        return false;
-    }
-    *ret = (int64_t)(seconds * 1000);
-    return true;
-}
-
-static bool join_words(struct args *args, char **words)
+static bool join_words(struct run_args *args, char **words)
 {
     size_t size = 1;
     size_t i;
@@ -91,8 +58,20 @@ static bool join_words(struct args *args, char **words)
     return true;
 }
 
-/* argv[0] is "run". */
-static bool read_run(struct args *args, int argc, char **argv)
+static bool check(const struct run_args *args, char *const *words)
+{
+    if (args->sandbox && args->template_id) {
+        message_error("--template is for a new sandbox, --sandbox for one that runs: give one");
+        return false;
+    }
+    if (!words[0]) {
+        message_error("run: which command? For example: hermes-e2b run -- 'uname -a'");
+        return false;
+    }
+    return true;
+}
+
+enum run_args_outcome run_args_read(struct run_args *ret, int argc, char **argv)
 {
     static const struct option options[] = {
         {"template", required_argument, NULL, 't'}, {"sandbox", required_argument, NULL, 's'},
@@ -103,82 +82,49 @@ static bool read_run(struct args *args, int argc, char **argv)
     };
     int option;
 
-    args->action = ARGS_RUN;
+    memset(ret, 0, sizeof(*ret));
     opterr = 0;
     /* "+": what follows the first word of the command is the command's */
     while ((option = getopt_long(argc, argv, "+:t:s:ilvhV", options, NULL)) != -1) {
         switch (option) {
         case 't':
-            args->template_id = optarg;
+            ret->template_id = optarg;
             break;
         case 's':
-            args->sandbox = optarg;
+            ret->sandbox = optarg;
             break;
         case 'T':
-            if (!read_timeout(optarg, &args->timeout_ms))
-                return false;
+            if (!usage_seconds("--timeout", optarg, &ret->timeout_ms))
+                return RUN_ARGS_WRONG;
             break;
         case 'C':
-            args->cwd = optarg;
+            ret->cwd = optarg;
             break;
         case 'i':
-            args->forward_stdin = true;
+            ret->forward_stdin = true;
             break;
         case 'l':
-            args->login = true;
+            ret->login = true;
             break;
         case 'v':
-            args->verbose = true;
+            ret->verbose = true;
             break;
         case 'h':
-            args->action = ARGS_HELP;
-            return true;
+            fputs(help, stdout);
+            return RUN_ARGS_TOLD;
         case 'V':
-            args->action = ARGS_VERSION;
-            return true;
-        case ':':
-            message_error("%s needs a value; see hermes-e2b --help", argv[optind - 1]);
-            return false;
+            usage_version();
+            return RUN_ARGS_TOLD;
         default:
-            message_error("%s: no such option, or not as it is meant; see hermes-e2b --help",
-                          argv[optind - 1]);
-            return false;
+            usage_wrong_option("run", option, argv);
+            return RUN_ARGS_WRONG;
         }
     }
-    if (args->sandbox && args->template_id) {
-        message_error("--template is for a new sandbox, --sandbox for one that runs: give one");
-        return false;
-    }
-    if (!argv[optind]) {
-        message_error("run: which command? For example: hermes-e2b run -- 'uname -a'");
-        return false;
-    }
-    return join_words(args, argv + optind);
+    return check(ret, argv + optind) && join_words(ret, argv + optind) ? RUN_ARGS_RUN
+                                                                       : RUN_ARGS_WRONG;
 }
 
-bool args_read(struct args *ret, int argc, char **argv)
-{
-    const char *word = argc > 1 ? argv[1] : "";
-
-    memset(ret, 0, sizeof(*ret));
-    if (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "help") == 0) {
-        ret->action = ARGS_HELP;
-        return true;
-    }
-    if (strcmp(word, "-V") == 0 || strcmp(word, "--version") == 0) {
-        ret->action = ARGS_VERSION;
-        return true;
-    }
-    if (strcmp(word, "run") == 0)
-        return read_run(ret, argc - 1, argv + 1);
-    if (word[0])
-        message_error("%s: no such command; there is: hermes-e2b run -- COMMAND", word);
-    else
-        message_error("what to do? For example: hermes-e2b run -- 'uname -a'; --help says more");
-    return false;
-}
-
-void args_done(struct args *args)
+void run_args_done(struct run_args *args)
 {
     free(args->command);
     args->command = NULL;

@@ -1,0 +1,21 @@
+/*
+ * What the commands of hermes-e2b have in common on the command line.
+ */
+#ifndef HE2B_CLI_USAGE_H
+#define HE2B_CLI_USAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Says what is wrong with the option that getopt_long() met: it answered option, ':' or '?'. */
+void usage_wrong_option(const char *command, int option, char *const *argv);
+
+/* Reads seconds, a decimal number, into milliseconds; false after a message. name: "--timeout". */
+bool usage_seconds(const char *name, const char *text, int64_t *ret_ms);
+
+/* False after a message if there is none, or more than one where one is meant. */
+bool usage_ids(const char *command, char *const *words, bool several);
+
+void usage_version(void);
+
+#endif
