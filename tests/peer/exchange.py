@@ -1,11 +1,10 @@
 """One request and its answer, with what the script does to them."""
 import asyncio
+import http
 
 from script import Rule
 from wire import Head, WireError
 
-REASONS = {200: "OK", 201: "Created", 204: "No Content", 302: "Found", 404: "Not Found",
-           501: "Not Implemented"}
 # The rule of a request that no expect matched.
 PLAIN = Rule(None, None)
 
@@ -16,6 +15,13 @@ class Cut(Exception):
     def __init__(self, reset):
         super().__init__()
         self.reset = reset
+
+
+def reason(status):
+    try:
+        return http.HTTPStatus(status).phrase
+    except ValueError:
+        return "Scripted"
 
 
 def bodiless(method, status):
@@ -32,6 +38,7 @@ class Exchange:
         self.body_read = asyncio.Event()        # from then on the client may be watched for leaving
         self.last = head.last                   # the connection ends with this answer
         self.sent = 0                           # payload of the answer that was put on its way
+        self.held = b""                         # of a coalesced answer, not yet on its way
         self.marks = [(mark, mark.make_position()) for mark in self.rule.marks]
 
     async def run(self):
@@ -47,8 +54,6 @@ class Exchange:
         if not alone:
             return await self.relay(body)
         await self.link.up.flush()
-        if rule.lose:
-            raise Cut(rule.lose == "reset")
         status, kind, text = rule.answer or (
             501, "text/plain", b"the scripted peer expects no such request here\n")
         await self.deliver(*self.made(status, kind, text))
@@ -65,8 +70,7 @@ class Exchange:
         headers = [("Content-Type", kind)] if kind else []
         if status != 204:
             headers.append(("Content-Length", str(len(text))))
-        head = Head("HTTP/1.1 %d %s" % (status, REASONS.get(status, "Scripted")), headers)
-        return head, replay([text])
+        return Head("HTTP/1.1 %d %s" % (status, reason(status)), headers), replay([text])
 
     # ---- through the upstream ----
 
@@ -80,8 +84,6 @@ class Exchange:
                 head = await upstream.read_head()
             if head is None:
                 raise WireError("the upstream left without an answer")
-            if self.rule.lose:
-                raise Cut(True)
             sized = head.chunked or head.get("Content-Length") is not None
             empty = bodiless(self.head.method, head.status)
             self.last = self.last or head.last or not (sized or empty)
@@ -110,6 +112,14 @@ class Exchange:
         rule = self.rule
         if rule.delay_answer:
             await self.peer.barrier(rule.delay_answer).wait()
+        if rule.lose:
+            raise Cut(rule.lose != "close")
+        if rule.raw is not None:
+            await self.send(rule.raw)
+            await self.send_held()
+            raise Cut(False)
+        if rule.status is not None:
+            head.first = "HTTP/1.1 %d %s" % (rule.status, reason(rule.status))
         if rule.body is not None:
             async for _ in pieces:      # the upstream's connection is used again
                 pass
@@ -127,6 +137,7 @@ class Exchange:
                                (mark.line, self.sent))
         if head.chunked:
             await self.send(b"0\r\n\r\n")
+        await self.send_held()
         await self.link.down.put(self.delivered)
 
     async def delivered(self):
@@ -141,6 +152,7 @@ class Exchange:
                 self.peer.complain("%s: cut-head-after %d: the head had only %d bytes" %
                                    (self.rule.where, n, len(data)))
             await self.send(data[:n])
+            await self.send_held()
             raise Cut(reset)
 
         async def heard():
@@ -164,6 +176,7 @@ class Exchange:
             await self.send_payload(piece[:n], chunked)
             piece = piece[n:]
             self.marks = [one for one in self.marks if one[0] is not mark]
+            await self.send_held()
             if mark.barrier is None:
                 raise Cut(mark.reset)
             await self.link.down.flush()
@@ -181,6 +194,17 @@ class Exchange:
             await self.send(chunk(data) if chunked else data)
 
     async def send(self, data):
+        if self.rule.coalesce:
+            self.held += data
+        else:
+            await self.put(data)
+
+    async def send_held(self):
+        data, self.held = self.held, b""
+        if data:
+            await self.put(data)
+
+    async def put(self, data):
         trickle = self.rule.trickle
         await self.link.down.put(lambda: self.link.client.send(data, trickle))
 

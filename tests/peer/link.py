@@ -67,12 +67,14 @@ class Link:
         try:
             await asyncio.wait([running, watching], return_when=asyncio.FIRST_COMPLETED)
             if not running.done():
-                request.end = "gone"
                 raise ConnectionResetError
             return running.result()
         except Cut as cut:
             await self.cut(request, cut)
             return False
+        except OSError:
+            request.end = "gone"
+            raise
         finally:
             await stop(running, watching)
 

@@ -2,7 +2,7 @@
 """The scripted peer: an HTTP/1.1 server on loopback that does what a script says, or stands between
 a client and a server and spoils what the script names. README.md beside it has the script language.
 
-    peer.py [--upstream HOST:PORT] [-e TEXT] [FILE.script]...
+    peer.py [--upstream HOST:PORT] [-e TEXT]... [FILE.script]...
 
     --upstream HOST:PORT  pass on what the script does not spoil; without it such requests get 501
     -e TEXT               script text, as if it were a file
@@ -81,7 +81,7 @@ class Peer:
 
     def barrier(self, name):
         if name not in self.script.barriers:
-            raise KeyError("no such barrier: %r" % name)
+            raise ValueError("no such barrier: %r" % name)
         return self.barriers.setdefault(name, Barrier())
 
     def complain(self, text):
@@ -133,7 +133,7 @@ class Control:
                 return
             try:
                 answer = await self.answer(*words.partition(" ")[::2])
-            except (ScriptError, KeyError, ValueError, TypeError) as error:
+            except (ScriptError, LookupError, ValueError, TypeError) as error:
                 answer = "error: %s" % " ".join(str(error).split())
             print(answer, flush=True)
 
@@ -185,18 +185,6 @@ async def serve(script, upstream):
     return 1 if wrong else 0
 
 
-class Text(argparse.Action):
-    """-e and files, read in the order in which they are given."""
-
-    def __call__(self, parser, namespace, value, option_string=None):
-        script = namespace.script
-        if option_string:
-            script.add(value, "-e")
-        else:
-            for path in value:
-                script.add_file(path)
-
-
 def address(text):
     host, _, port = text.rpartition(":")
     return host.strip("[]"), int(port)
@@ -205,16 +193,20 @@ def address(text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.set_defaults(script=Script())
     parser.add_argument("--upstream", type=address)
-    parser.add_argument("-e", dest="text", action=Text, metavar="TEXT")
-    parser.add_argument("files", nargs="*", action=Text, metavar="FILE")
+    parser.add_argument("-e", dest="texts", action="append", default=[], metavar="TEXT")
+    parser.add_argument("files", nargs="*", metavar="FILE")
+    options = parser.parse_args()
+    script = Script()
     try:
-        options = parser.parse_args()
+        for text in options.texts:
+            script.add(text, "-e")
+        for path in options.files:
+            script.add_file(path)
     except (ScriptError, OSError) as error:
         print("peer: %s" % error, file=sys.stderr)
         return 2
-    return asyncio.run(serve(options.script, options.upstream))
+    return asyncio.run(serve(script, options.upstream))
 
 
 if __name__ == "__main__":

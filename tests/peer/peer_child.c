@@ -35,16 +35,21 @@ static void must(bool fine, const char *what)
     abort();
 }
 
+/* "make check" names the Python and the sources; a test that is started by hand stands in the
+ * latter. */
+static const char *variable(const char *name, const char *otherwise)
+{
+    const char *value = getenv(name);
+
+    return value ? value : otherwise;
+}
+
 const char *peer_child_missing(void)
 {
-    const char *python = getenv("PYTHON");
-
-    if (!getenv("srcdir") || !python)
-        return "\"make check\" names the Python and the sources in PYTHON and srcdir";
     /* what configure writes when it found none */
-    if (strcmp(python, ":") == 0)
-        return "configure found no Python 3.9 or newer for the scripted peer";
-    return NULL;
+    return strcmp(variable("PYTHON", "python3"), ":") == 0
+               ? "configure found no Python 3.9 or newer for the scripted peer"
+               : NULL;
 }
 
 /* ---- the control channel ---- */
@@ -165,8 +170,8 @@ struct peer_child *peer_child_new(const char *script, const char *upstream)
     int port = 0;
 
     must(peer && text && to && !peer_child_missing(), "cannot start");
-    snprintf(program, sizeof(program), "%s/tests/peer/peer.py", getenv("srcdir"));
-    snprintf(python, sizeof(python), "%s", getenv("PYTHON"));
+    snprintf(program, sizeof(program), "%s/tests/peer/peer.py", variable("srcdir", "."));
+    snprintf(python, sizeof(python), "%s", variable("PYTHON", "python3"));
     must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, "socketpair");
     peer->pid = fork();
     must(peer->pid >= 0, "fork");

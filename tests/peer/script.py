@@ -4,6 +4,10 @@ import pathlib
 import re
 
 
+# The scripts that have a name.
+SCRIPTS = pathlib.Path(__file__).parent / "scripts"
+
+
 class ScriptError(Exception):
     """A line that makes no sense; the text names file and line."""
 
@@ -72,10 +76,13 @@ class Rule:
         self.answer = None              # (status, content type, body): not asked of the upstream
         self.lose = None                # "close", "reset": no answer, nothing sent on;
         #                                 "lose": sent on, the answer dropped
+        self.raw = None                 # bytes in place of the answer
+        self.status = None              # in place of the answer's own
         self.stall = None               # barrier before the request is sent on
         self.delay_answer = None        # barrier before the answer's head
         self.headers = []
         self.body = None
+        self.coalesce = False           # the whole answer in one piece
         self.cut_head = None            # (bytes, reset)
         self.marks = []
         self.trickle = False
@@ -115,11 +122,11 @@ class Script:
         self.rtt = 0.0                  # seconds
         self.rule = None
         self.where = ""
-        self.folder = pathlib.Path(".")
+        self.folder = "."               # where @FILE is looked for
 
     def add(self, text, name, folder="."):
         self.rule = None
-        self.folder = pathlib.Path(folder)
+        self.folder = folder
         for number, line in enumerate(text.splitlines(), 1):
             self.where = "%s:%d" % (name, number)
             line = line.strip()
@@ -128,7 +135,7 @@ class Script:
 
     def add_file(self, path):
         path = pathlib.Path(path)
-        self.add(path.read_text(encoding="utf-8"), str(path), path.parent)
+        self.add(path.read_text(encoding="utf-8"), path.name, path.parent)
 
     def rule_for(self, method, target):
         """The first rule that still wants this request, or None."""
@@ -145,16 +152,14 @@ class Script:
 
     def statement(self, line):
         word, _, rest = line.partition(" ")
-        read = {"barrier": self.read_barrier, "when": self.read_when, "expect": self.read_expect,
-                "rtt": self.read_rtt, "do": self.read_do, "times": self.read_times,
-                "always": self.read_always}.get(word)
+        read = getattr(self, "read_" + word, None)
         if read is None:
             raise self.error("no such statement: %s" % word)
         if word in ("do", "times", "always") and self.rule is None:
             raise self.error("%s comes after an expect" % word)
         try:
             read(rest.strip())
-        except (ValueError, OSError) as error:
+        except (ValueError, IndexError, OSError) as error:
             raise self.error("%s: %s" % (line, error)) from None
 
     def barrier(self, name):
@@ -180,6 +185,12 @@ class Script:
         self.rule = Rule(self.where, Pattern(method, path))
         self.rules.append(self.rule)
 
+    def read_include(self, name):
+        before = self.where, self.folder
+        self.add_file(SCRIPTS / (name + ".script"))
+        self.where, self.folder = before
+        self.rule = None
+
     def read_rtt(self, rest):
         self.rtt = float(rest) / 1000
 
@@ -193,7 +204,7 @@ class Script:
 
     def read_do(self, rest):
         word, _, rest = rest.partition(" ")
-        read = getattr(self, "do_" + word.replace("-", "_"), None)
+        read = getattr(self, "do_" + word.replace("-", "_"), None)      # the faults, below
         if read is None:
             raise self.error("no such fault: %s" % word)
         read(rest.strip())
@@ -203,7 +214,7 @@ class Script:
         if rest.startswith('"'):
             return json.loads(rest).encode()
         if rest.startswith("@"):
-            return (self.folder / rest[1:]).read_bytes()
+            return pathlib.Path(self.folder, rest[1:]).read_bytes()
         return rest.encode()
 
     # ---- the faults: a new one begins here ----
@@ -251,12 +262,22 @@ class Script:
             raise ValueError("not NAME: VALUE")
         self.rule.headers.append((name.strip(), value.strip()))
 
+    def do_raw(self, rest):
+        self.rule.raw = self.text(rest)
+
+    def do_replace_status(self, rest):
+        self.rule.status = int(rest)
+
     def do_replace_body(self, rest):
         self.rule.body = self.text(rest)
 
     def do_trickle(self, rest):
         self.do_pass(rest)
         self.rule.trickle = True
+
+    def do_coalesce(self, rest):
+        self.do_pass(rest)
+        self.rule.coalesce = True
 
     def do_cut_head_after(self, rest):
         words = rest.split()

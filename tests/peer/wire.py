@@ -209,7 +209,7 @@ class Lane:
                 if wait > 0:
                     await asyncio.sleep(wait)
                 await action()
-        except OSError as error:
+        except Exception as error:      # whoever puts next gets it
             self.error = error
             while True:                 # nobody may wait for room in here for ever
                 if self.queue.empty():

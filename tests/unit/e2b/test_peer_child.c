@@ -65,7 +65,7 @@ static void create(struct scene *scene)
 {
     he2b_control *control = NULL;
 
-    assert_int_equal(he2b_control_create(&control, scene->loop, &scene->settings, "attempt", 300,
+    assert_int_equal(he2b_control_create(&control, scene->loop, &scene->settings, "attempt", NULL, 300,
                                          on_answer, scene),
                      HE2B_OK);
     assert_int_equal(he2b_loop_run(scene->loop), HE2B_OK);
