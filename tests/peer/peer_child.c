@@ -151,10 +151,11 @@ void peer_child_await(struct peer_child *peer, const char *barrier)
 /* ---- the process ---- */
 
 /* In the child: nothing but calls that are safe after fork(). */
-static void run_peer(int fd, char *const argv[])
+static void run_peer(int fd, const char *const argv[])
 {
     if (dup2(fd, STDIN_FILENO) >= 0 && dup2(fd, STDOUT_FILENO) >= 0)
-        execvp(argv[0], argv);
+        /* execvp(3) changes no argument; its type is older than const */
+        execvp(argv[0], (char *const *)(const void *)argv);
     _exit(127);
 }
 
@@ -162,23 +163,24 @@ struct peer_child *peer_child_new(const char *script, const char *upstream)
 {
     struct peer_child *peer = calloc(1, sizeof(*peer));
     char program[4096];
-    char python[4096];
-    char *text = strdup(script);
-    char *to = strdup(upstream ? upstream : "");
-    char *argv[] = {python, "-B", program, "-e", text, upstream ? "--upstream" : NULL, to, NULL};
+    const char *const argv[] = {variable("PYTHON", "python3"),
+                                "-B",
+                                program,
+                                "-e",
+                                script,
+                                upstream ? "--upstream" : NULL,
+                                upstream,
+                                NULL};
     int ends[2];
     int port = 0;
 
-    must(peer && text && to && !peer_child_missing(), "cannot start");
+    must(peer && !peer_child_missing(), "cannot start");
     snprintf(program, sizeof(program), "%s/tests/peer/peer.py", variable("srcdir", "."));
-    snprintf(python, sizeof(python), "%s", variable("PYTHON", "python3"));
     must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, "socketpair");
     peer->pid = fork();
     must(peer->pid >= 0, "fork");
     if (peer->pid == 0)
         run_peer(ends[1], argv);
-    free(text);
-    free(to);
     close(ends[1]);
     peer->fd = ends[0];
     must(read_line(peer) && sscanf(peer->line, "listening %d", &port) == 1, "it does not start");
