@@ -163,14 +163,8 @@ struct peer_child *peer_child_new(const char *script, const char *upstream)
 {
     struct peer_child *peer = calloc(1, sizeof(*peer));
     char program[4096];
-    const char *const argv[] = {variable("PYTHON", "python3"),
-                                "-B",
-                                program,
-                                "-e",
-                                script,
-                                upstream ? "--upstream" : NULL,
-                                upstream,
-                                NULL};
+    const char *const argv[] = {variable("PYTHON", "python3"),  "-B",     program, "-e", script,
+                                upstream ? "--upstream" : NULL, upstream, NULL};
     int ends[2];
     int port = 0;
 
