@@ -192,6 +192,11 @@ def test_an_upstream_that_leaves(peer, connect):
     client = connect(it)
     client.send("GET", "/")
     assert client.rest() == (b"", True)
+    it.server.end()                             # and is not there any more
+    client = connect(it)
+    client.send("GET", "/")
+    assert client.rest() == (b"", True)
+    assert [r["end"] for r in it.requests()] == ["cut", "cut"]
 
 
 def test_replaced_parts_of_an_answer(peer, connect):

@@ -75,7 +75,10 @@ class Exchange:
     # ---- through the upstream ----
 
     async def relay(self, body):
-        upstream = await self.link.open_upstream()
+        try:
+            upstream = await self.link.open_upstream()
+        except OSError:
+            raise Cut(True) from None
         sending = asyncio.create_task(self.send_up(upstream, body))
         try:
             head = await upstream.read_head()

@@ -65,18 +65,22 @@ class Link:
         running = asyncio.create_task(exchange.run())
         watching = asyncio.create_task(self.watch(exchange))
         try:
-            await asyncio.wait([running, watching], return_when=asyncio.FIRST_COMPLETED)
-            if not running.done():
-                raise ConnectionResetError
-            return running.result()
-        except Cut as cut:
-            await self.cut(request, cut)
-            return False
+            return await self.outcome(request, running, watching)
         except OSError:
             request.end = "gone"
             raise
         finally:
             await stop(running, watching)
+
+    async def outcome(self, request, running, watching):
+        try:
+            await asyncio.wait([running, watching], return_when=asyncio.FIRST_COMPLETED)
+            if not running.done():
+                raise ConnectionResetError      # the client has left
+            return running.result()
+        except Cut as cut:
+            await self.cut(request, cut)
+            return False
 
     async def watch(self, exchange):
         await exchange.body_read.wait()
