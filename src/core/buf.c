@@ -1,5 +1,6 @@
 #include "core/buf.h"
 
+#include "core/wipe.h"
 #include "he2b.h"
 
 #include <stdarg.h>
@@ -36,7 +37,7 @@ static int buf_reserve(struct he2b_buf *buf, size_t len)
         return HE2B_ERR_NOMEM;
     if (buf->data) {
         memcpy(data, buf->data, buf->len);
-        explicit_bzero(buf->data, buf->cap);
+        he2b_wipe(buf->data, buf->cap);
         free(buf->data);
     }
     data[buf->len] = '\0';
@@ -110,7 +111,7 @@ void he2b_buf_clear(struct he2b_buf *buf)
 void he2b_buf_free(struct he2b_buf *buf)
 {
     if (buf->data) {
-        explicit_bzero(buf->data, buf->cap);
+        he2b_wipe(buf->data, buf->cap);
         free(buf->data);
     }
     he2b_buf_init(buf, buf->max);

@@ -1,6 +1,7 @@
 #include "core/failure.h"
 
 #include "core/text.h"
+#include "core/wipe.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,7 +48,7 @@ void he2b_failure_set(struct he2b_failure *ret, const struct he2b_secrets *secre
     if (!ret->cause[0])
         snprintf(ret->cause, sizeof(ret->cause), "%s", he2b_strerror(code));
     failure_join(ret);
-    explicit_bzero(raw, sizeof(raw));
+    he2b_wipe(raw, sizeof(raw));
 }
 
 void he2b_failure_set_hint(struct he2b_failure *failure, const char *hint)

@@ -1,6 +1,7 @@
 #include "core/settings.h"
 
 #include "core/text.h"
+#include "core/wipe.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -83,7 +84,7 @@ int he2b_options_new(he2b_options **ret, he2b_log_fn log, void *user)
 static void wipe(char *text)
 {
     if (text)
-        explicit_bzero(text, strlen(text));
+        he2b_wipe(text, strlen(text));
     free(text);
 }
 

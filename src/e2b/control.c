@@ -1,4 +1,5 @@
 /* The calls that are one request about one sandbox: connect, kill, get, pause. */
+#include "core/wipe.h"
 #include "e2b/control_call.h"
 #include "e2b/control_request.h"
 
@@ -41,7 +42,7 @@ static void end_call(he2b_control *control)
 static void call_free(struct call *call)
 {
     he2b_sandbox_info_done(&call->answer.info);
-    explicit_bzero(&call->answer, sizeof(call->answer));
+    he2b_wipe(&call->answer, sizeof(call->answer));
     free(call);
 }
 

@@ -1,4 +1,5 @@
 /* Create, and what becomes of one whose outcome is not known (B-25). */
+#include "core/wipe.h"
 #include "e2b/control_call.h"
 #include "e2b/control_request.h"
 #include "e2b/create_body.h"
@@ -33,7 +34,7 @@ static void create_free(struct create *create)
 {
     he2b_timer_del(create->timer);
     free(create->scope);
-    explicit_bzero(&create->answer, sizeof(create->answer));
+    he2b_wipe(&create->answer, sizeof(create->answer));
     free(create);
 }
 

@@ -3,6 +3,7 @@
 #include "he2b.h"
 #include "local/log.h"
 #include "local/plane.h"
+#include "local/stamp.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,6 +132,7 @@ static void on_gone(struct http_request *request, bool whole)
     struct api_call *call = http_user(request);
 
     (void)whole;
+    api_create_forget(call);
     if (call->waiter.listed)
         sandbox_unwait(call->sandbox, &call->waiter);
     he2b_json_del(call->json);
@@ -167,12 +169,12 @@ void api_begin(struct plane *plane, struct http_request *request)
     call->request = request;
     call->fn = route->fn;
     call->v2 = path.v2;
+    call->came_ms = stamp_monotonic_ms();
     he2b_buf_init(&call->body, API_BODY_MAX);
     http_handle(request, &ops, call);
-    if (path.id && !credential_id_shape(path.id, path.id_len, &own))
-        api_error(request, 400, NULL, "Invalid sandbox ID");
-    else if (path.id)
-        snprintf(call->id, sizeof call->id, "%.*s", (int)(own < 64 ? own : 64), path.id);
+    if (path.id && credential_id_shape(path.id, path.id_len, &own))
+        snprintf(call->id, sizeof call->id, "%.*s", (int)(own < API_ID_MAX ? own : API_ID_MAX),
+                 path.id);
 }
 
 void api_wait(struct api_call *call, struct sandbox *sandbox,
@@ -210,4 +212,15 @@ bool api_get_bool(const he2b_json *object, const char *key, bool *has, bool *ret
     if (has)
         *has = value != NULL;
     return !value || he2b_json_bool(value, ret);
+}
+
+bool api_is_too_long(struct api_call *call, int64_t seconds)
+{
+    int64_t most = call->plane->options->max_lease_s;
+
+    if (seconds <= most)
+        return false;
+    api_error(call->request, 400, NULL, "Timeout cannot be greater than %g hours",
+              (double)most / 3600);
+    return true;
 }

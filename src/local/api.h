@@ -23,16 +23,21 @@ enum {
     API_BODY_MAX = 1024 * 1024,
     /* connect: how many steps of the sandbox it waits for (wire E) */
     API_WAITS_MAX = 3,
+    /* of the path; an id of ours is shorter. Guards the message that repeats it. */
+    API_ID_MAX = 128,
 };
 
 struct api_call {
     struct plane *plane;
     struct http_request *request;
     api_fn fn;
-    bool v2; /* the path began with /v2 */
-    char id[CREDENTIAL_ID_LEN + 2];
+    bool v2;                 /* the path began with /v2 */
+    char id[API_ID_MAX + 1]; /* "": it cannot be one */
+    int64_t came_ms;         /* on the monotonic clock */
     struct he2b_buf body;
     he2b_json *json; /* the body's object, {} without one */
+    /* while a create waits for its turn */
+    struct api_call *next_create;
     /* while the call waits for a sandbox */
     struct sandbox *sandbox;
     struct sandbox_waiter waiter;
@@ -48,12 +53,15 @@ void api_begin(struct plane *plane, struct http_request *request);
 
 bool api_get_int(const he2b_json *object, const char *key, bool *has, int64_t *ret);
 bool api_get_bool(const he2b_json *object, const char *key, bool *has, bool *ret);
+/* A lease that is above the plan's maximum: answered then (wire A.6, A.8). */
+bool api_is_too_long(struct api_call *call, int64_t seconds);
 
 /* ---- api_answer.c ---- */
 
 /* {"code":...,"message":...} (wire A.3); error_code may be NULL. */
 void api_error(struct http_request *request, unsigned status, const char *error_code,
                const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* 404; or 400 if what the path names cannot be an id (wire A.4). Last of all checks. */
 void api_not_found(struct api_call *call);
 /* The value is taken over; NULL is 500. */
 void api_answer(struct http_request *request, unsigned status, he2b_json *value);
@@ -69,7 +77,13 @@ void api_wait(struct api_call *call, struct sandbox *sandbox,
 
 /* ---- the calls ---- */
 
-void api_create(struct api_call *call);       /* A.6 */
+/* A.6. Making a folder holds the loop up for some milliseconds, so that each turn of the loop makes
+ * one: however many are asked for at once, leases end in time (A.13). */
+void api_create(struct api_call *call);
+/* A turn has come; user is the plane. */
+void api_create_turn(evutil_socket_t fd, short what, void *user);
+/* The call is over, perhaps before its turn. */
+void api_create_forget(struct api_call *call);
 void api_list(struct api_call *call);         /* A.7 */
 void api_list_running(struct api_call *call); /* A.7, v1 */
 void api_detail(struct api_call *call);       /* A.12 */

@@ -40,8 +40,11 @@ void api_error(struct http_request *request, unsigned status, const char *error_
 
 void api_not_found(struct api_call *call)
 {
-    api_error(call->request, 404, NULL,
-              "Sandbox \"%s\" doesn't exist or you don't have access to it", call->id);
+    if (!*call->id)
+        api_error(call->request, 400, NULL, "Invalid sandbox ID");
+    else
+        api_error(call->request, 404, NULL,
+                  "Sandbox \"%s\" doesn't exist or you don't have access to it", call->id);
 }
 
 void api_answer(struct http_request *request, unsigned status, he2b_json *value)
@@ -103,6 +106,15 @@ static int add_time(he2b_json *object, const char *key, int64_t at)
     return he2b_json_add_string(object, key, text);
 }
 
+static int add_null(he2b_json *object, const char *key)
+{
+    he2b_json *null = NULL;
+
+    if (he2b_json_parse(&null, "null", 4) != HE2B_OK)
+        return HE2B_ERR_NOMEM;
+    return he2b_json_add(object, key, null);
+}
+
 static int add_detail(he2b_json *item, const struct sandbox *sandbox)
 {
     const struct sandbox_settings *settings = &sandbox->settings;
@@ -112,6 +124,9 @@ static int add_detail(he2b_json *item, const struct sandbox *sandbox)
     if (settings->secure)
         bad |= he2b_json_add_string(item, "envdAccessToken", sandbox->token);
     bad |= he2b_json_add_bool(item, "allowInternetAccess", settings->internet);
+    /* no domain of its own, and no rules */
+    bad |= add_null(item, "domain");
+    bad |= he2b_json_add(item, "network", he2b_json_new_object());
     if (lifecycle) {
         bad |=
             he2b_json_add_string(lifecycle, "onTimeout", settings->auto_pause ? "pause" : "kill");

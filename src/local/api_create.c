@@ -4,6 +4,7 @@
 #include "local/plane.h"
 
 #include <ctype.h>
+#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,18 +121,13 @@ static bool read_map(struct api_call *call, const char *key, char **ret)
 
 static bool read_timeout(struct api_call *call, struct sandbox_settings *ret)
 {
-    ret->timeout_s = call->v2 ? TIMEOUT_V2_S : TIMEOUT_V1_S;
+    ret->timeout_s = plane_capped_s(call->plane, call->v2 ? TIMEOUT_V2_S : TIMEOUT_V1_S);
     if (!api_get_int(call->json, "timeout", NULL, &ret->timeout_s) || ret->timeout_s < 0)
         return refuse(call, 400,
                       "validation error: timeout must be a number of seconds, 0 or more");
     if (ret->timeout_s == 0)
         return refuse(call, 400, "Timeout must be greater than 0");
-    if (ret->timeout_s > PLANE_LEASE_MAX_S) {
-        api_error(call->request, 400, NULL, "Timeout cannot be greater than %d hours",
-                  PLANE_LEASE_MAX_H);
-        return false;
-    }
-    return true;
+    return !api_is_too_long(call, ret->timeout_s);
 }
 
 static bool read_auto_resume(struct api_call *call, bool *ret)
@@ -199,7 +195,7 @@ static void on_started(void *user, struct sandbox *sandbox, bool gone, const cha
         api_answer(call->request, 201, api_sandbox(sandbox));
 }
 
-void api_create(struct api_call *call)
+static void create(struct api_call *call)
 {
     struct sandbox_settings settings = {0};
     char why[SANDBOX_WHY_MAX];
@@ -231,4 +227,43 @@ void api_create(struct api_call *call)
     }
     log_line(LOG_LEVEL_WARNING, "a sandbox cannot be created: %s", why);
     api_error(call->request, 500, "sandbox_create_failed", "Failed to create sandbox: %s", why);
+}
+
+/* ---- turns ---- */
+
+void api_create(struct api_call *call)
+{
+    static const struct timeval next = {0};
+
+    call->next_create = call->plane->creates;
+    call->plane->creates = call;
+    event_add(call->plane->create_turn, &next);
+}
+
+void api_create_forget(struct api_call *call)
+{
+    struct api_call **link = &call->plane->creates;
+
+    while (*link && *link != call)
+        link = &(*link)->next_create;
+    if (*link)
+        *link = call->next_create;
+}
+
+void api_create_turn(evutil_socket_t fd, short what, void *user)
+{
+    static const struct timeval next = {0};
+    struct plane *plane = user;
+    struct api_call *call = plane->creates;
+
+    (void)fd;
+    (void)what;
+    while (call && call->next_create)
+        call = call->next_create;
+    if (!call)
+        return;
+    api_create_forget(call);
+    if (plane->creates)
+        event_add(plane->create_turn, &next);
+    create(call);
 }

@@ -54,7 +54,9 @@ static bool read_state(struct api_call *call, struct wanted *ret)
         ret->running = ret->paused = true;
         return true;
     }
-    for (char *word = strtok_r(text, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+    rest = text;
+    /* an empty word is none of the two */
+    for (char *word = strsep(&rest, ","); word; word = strsep(&rest, ",")) {
         bool running = strcmp(word, "running") == 0;
         if (!running && strcmp(word, "paused") != 0) {
             free(text);
@@ -64,23 +66,23 @@ static bool read_state(struct api_call *call, struct wanted *ret)
         ret->paused |= !running;
     }
     free(text);
-    return ret->running || ret->paused || refuse(call, "validation error: state is empty");
+    return true;
 }
 
 static bool read_limit(struct api_call *call, struct wanted *ret)
 {
-    const char *value;
-    size_t len;
+    char *text;
+    bool good = query_get(http_target(call->request), "limit", &text);
 
     ret->limit = LIMIT_MAX;
-    if (!query_find(http_target(call->request), "limit", &value, &len))
-        return true;
-    ret->limit = 0;
-    for (size_t i = 0; i < len && len <= 3 && value[i] >= '0' && value[i] <= '9'; i++)
-        ret->limit = ret->limit * 10 + (size_t)(value[i] - '0');
-    if (ret->limit >= 1 && ret->limit <= LIMIT_MAX && strspn(value, "0123456789") == len)
-        return true;
-    return refuse(call, "validation error: limit must be a number from 1 to 100");
+    if (good && text) {
+        char *end;
+        unsigned long value = strtoul(text, &end, 10);
+        good = text[0] >= '0' && text[0] <= '9' && *end == '\0' && value >= 1 && value <= LIMIT_MAX;
+        ret->limit = value;
+    }
+    free(text);
+    return good || refuse(call, "validation error: limit must be a number from 1 to 100");
 }
 
 static bool read_order(struct api_call *call, struct wanted *ret)
@@ -209,7 +211,7 @@ static size_t first_after(const struct sandbox **list, size_t count, const struc
 static void add_headers(struct api_call *call, const struct wanted *wanted, size_t running,
                         const struct sandbox *last)
 {
-    if (wanted->running) {
+    if (wanted->running && call->v2) {
         char text[24];
         snprintf(text, sizeof text, "%zu", running);
         http_add_header(call->request, "X-Total-Running", text);

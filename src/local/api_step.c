@@ -21,19 +21,27 @@ static struct sandbox *find(const struct api_call *call)
     return sandbox && !sandbox->fresh ? sandbox : NULL;
 }
 
-static bool is_too_long(struct api_call *call, int64_t seconds)
+/* What is left of the longest run. */
+static int64_t age_left_ms(const struct sandbox *sandbox)
 {
-    if (seconds <= PLANE_LEASE_MAX_S)
-        return false;
-    api_error(call->request, 400, NULL, "Timeout cannot be greater than %d hours",
-              PLANE_LEASE_MAX_H);
-    return true;
+    return sandbox->plane->options->max_lease_s * 1000 -
+           (stamp_monotonic_ms() - sandbox->started_ms);
 }
 
-/* What is left of the longest run, in seconds. */
-static int64_t age_left_s(const struct sandbox *sandbox)
+/* The lease that is asked for, as far as the longest run allows it. */
+static int64_t allowed_ms(const struct sandbox *sandbox, int64_t seconds)
 {
-    return PLANE_LEASE_MAX_S - (stamp_monotonic_ms() - sandbox->started_ms) / 1000;
+    int64_t left = age_left_ms(sandbox);
+    return seconds * 1000 < left ? seconds * 1000 : left;
+}
+
+/* Sets it only if that is later than the end is now. */
+static void extend(struct sandbox *sandbox, int64_t seconds)
+{
+    int64_t ms = allowed_ms(sandbox, seconds);
+
+    if (ms > sandbox_left_ms(sandbox))
+        sandbox_set_lease(sandbox, ms);
 }
 
 /* ---- detail ---- */
@@ -67,15 +75,11 @@ static void on_connect_step(void *user, struct sandbox *sandbox, bool gone, cons
 
 static void connect_running(struct api_call *call, struct sandbox *sandbox)
 {
-    int64_t left = age_left_s(sandbox);
-    int64_t seconds = call->timeout_s < left ? call->timeout_s : left;
-
-    if (left <= 0) {
+    if (age_left_ms(sandbox) <= 0) {
         api_error(call->request, 400, NULL, "Max instance length exceeded");
         return;
     }
-    if (seconds * 1000 > sandbox_left_ms(sandbox))
-        sandbox_set_lease(sandbox, seconds);
+    extend(sandbox, call->timeout_s);
     api_answer(call->request, call->resumed ? 201 : 200, api_sandbox(sandbox));
 }
 
@@ -83,9 +87,11 @@ static void connect_paused(struct api_call *call, struct sandbox *sandbox)
 {
     char why[SANDBOX_WHY_MAX];
 
-    if (call->timeout_s == 0 && !sandbox->frozen) {
+    /* a cold boot has to begin before that (wire A.8) */
+    if (!sandbox->frozen && stamp_monotonic_ms() >= call->came_ms + call->timeout_s * 1000) {
         api_error(call->request, 500, "sandbox_create_failed",
-                  "Failed to resume sandbox: a lease of 0 s is over before it can start");
+                  "Failed to resume sandbox: a lease of %lld s is over before it can start",
+                  (long long)call->timeout_s);
         return;
     }
     call->resumed = true;
@@ -125,7 +131,7 @@ void api_connect(struct api_call *call)
     bool has = false;
     bool memory = true;
 
-    call->timeout_s = TIMEOUT_V2_S;
+    call->timeout_s = plane_capped_s(call->plane, TIMEOUT_V2_S);
     if (!api_get_int(call->json, "timeout", &has, &call->timeout_s) || call->timeout_s < 0 ||
         (!has && !call->v2)) {
         api_error(call->request, 400, NULL,
@@ -141,7 +147,7 @@ void api_connect(struct api_call *call)
                   "a cold boot of a sandbox whose memory was kept is not enabled here");
         return;
     }
-    if (!is_too_long(call, call->timeout_s))
+    if (!api_is_too_long(call, call->timeout_s))
         connect_step(call);
 }
 
@@ -149,13 +155,13 @@ void api_resume(struct api_call *call)
 {
     struct sandbox *sandbox = find(call);
 
-    call->timeout_s = TIMEOUT_V2_S;
+    call->timeout_s = plane_capped_s(call->plane, TIMEOUT_V2_S);
     if (!api_get_int(call->json, "timeout", NULL, &call->timeout_s) || call->timeout_s < 0) {
         api_error(call->request, 400, NULL,
                   "validation error: timeout must be a number of seconds, 0 or more");
         return;
     }
-    if (is_too_long(call, call->timeout_s))
+    if (api_is_too_long(call, call->timeout_s))
         return;
     if (!sandbox || sandbox->state == SANDBOX_KILLING)
         api_not_found(call);
@@ -216,8 +222,12 @@ void api_pause(struct api_call *call)
         api_error(call->request, 400, NULL, "validation error: memory must be true or false");
         return;
     }
-    if (!sandbox || sandbox->state == SANDBOX_KILLING) {
+    if (!sandbox) {
         api_not_found(call);
+    } else if (sandbox->state == SANDBOX_KILLING) {
+        api_error(call->request, 409, NULL,
+                  "Error pausing sandbox - sandbox '%s' cannot be paused while it is being killed",
+                  call->id);
     } else if (sandbox->state == SANDBOX_PAUSED) {
         api_error(call->request, 409, NULL,
                   "Error pausing sandbox - sandbox '%s' is already paused", call->id);
@@ -264,8 +274,7 @@ void api_timeout(struct api_call *call)
     struct sandbox *sandbox = find_running(call);
     if (!sandbox)
         return;
-    int64_t left = age_left_s(sandbox);
-    sandbox_set_lease(sandbox, seconds < left ? seconds : left);
+    sandbox_set_lease(sandbox, allowed_ms(sandbox, seconds));
     api_answer_empty(call->request);
 }
 
@@ -282,11 +291,6 @@ void api_refreshes(struct api_call *call)
     struct sandbox *sandbox = find_running(call);
     if (!sandbox)
         return;
-    if (seconds < REFRESH_MIN_S)
-        seconds = REFRESH_MIN_S;
-    if (seconds > age_left_s(sandbox))
-        seconds = age_left_s(sandbox);
-    if (seconds * 1000 > sandbox_left_ms(sandbox))
-        sandbox_set_lease(sandbox, seconds);
+    extend(sandbox, seconds < REFRESH_MIN_S ? REFRESH_MIN_S : seconds);
     api_answer_empty(call->request);
 }

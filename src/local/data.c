@@ -103,10 +103,16 @@ static bool is_internal(const struct http_request *request)
 
 static void answer_internal(struct http_request *request)
 {
+    static const char message[] = "the path is not found";
     he2b_json *object = he2b_json_new_object();
 
+    if (wants_page(request)) {
+        he2b_json_del(object);
+        answer_page(request, 404, message);
+        return;
+    }
     if (object) {
-        (void)he2b_json_add_string(object, "message", "the path is not found");
+        (void)he2b_json_add_string(object, "message", message);
         (void)he2b_json_add_string_len(object, "path", http_target(request),
                                        http_path_len(request));
         (void)he2b_json_add_int(object, "code", 404);
@@ -183,7 +189,9 @@ static bool wake(struct sandbox *sandbox)
     if (sandbox->state != SANDBOX_PAUSED || !sandbox->frozen || !sandbox->settings.auto_resume)
         return false;
     log_line(LOG_LEVEL_INFO, "sandbox %s is woken by traffic", sandbox->id);
-    if (sandbox_resume(sandbox, lease < WAKE_LEASE_MIN_S ? WAKE_LEASE_MIN_S : lease, why) < 0)
+    if (lease < WAKE_LEASE_MIN_S)
+        lease = plane_capped_s(sandbox->plane, WAKE_LEASE_MIN_S);
+    if (sandbox_resume(sandbox, lease, why) < 0)
         return false;
     return sandbox->state == SANDBOX_RUNNING;
 }

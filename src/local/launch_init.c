@@ -22,6 +22,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -82,6 +83,30 @@ static void set_network(bool many)
 {
     (void)write_file("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0");
     (void)write_file("/proc/sys/net/ipv4/ping_group_range", many ? "0 65535" : "0 0");
+}
+
+/*
+ * Each start is a boot of its own, and clients tell it by this id (wire A.8); the kernel's is the
+ * machine's. Its file has no name of its own that it could be changed by.
+ */
+static void set_boot_id(void)
+{
+    static const char path[] = "/proc/sys/kernel/random/boot_id";
+    static const char file[] = "/run/boot_id";
+    char id[64];
+    int from = open("/proc/sys/kernel/random/uuid", O_RDONLY | O_CLOEXEC);
+    ssize_t n = from < 0 ? -1 : read(from, id, sizeof id);
+    int to = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444);
+    /* the umask is whatever the server was started with */
+    if (n <= 0 || to < 0 || write(to, id, (size_t)n) != n || fchmod(to, 0444) < 0 || close(to) < 0)
+        fail("the boot id cannot be made");
+    if (mount(file, path, NULL, MS_BIND, NULL) < 0 ||
+        mount(NULL, path, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
+              NULL) < 0)
+        fail("the boot id cannot be mounted");
+    if (unlink(file) < 0)
+        fail(file);
+    close(from);
 }
 
 static void make_read_only(const char *path)
@@ -196,6 +221,7 @@ int main(int argc, char **argv)
     if (namespaces < 0)
         fail("/proc/sys/user/max_user_namespaces");
     make_read_only("/proc/sys");
+    set_boot_id();
 
     int up[2];
     int go[2];

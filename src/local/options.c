@@ -18,6 +18,8 @@ const char options_help[] =
     "  --state DIR          where sandboxes and the key are kept ($XDG_STATE_HOME/e2b-local or\n"
     "                       ~/.local/state/e2b-local)\n"
     "  --template NAME      one more name that create accepts as a template, besides base\n"
+    "  --max-lease TIME     longest lease, and longest run, of a sandbox: a number with h, m or s\n"
+    "                       behind it (24h)\n"
     "  --no-internet        no sandbox reaches the network, whatever it asks for\n"
     "  --log-level LEVEL    error, warning, info or debug (info)\n"
     "  --help, --version\n"
@@ -31,8 +33,8 @@ const char options_help[] =
     "When it is ready it prints \"e2b-local listening on http://ADDRESS:PORT\" on standard "
     "output.\n"
     "Then, in a shell:  eval \"$(e2b-local env)\"\n"
-    "Ctrl-C or SIGTERM ends it and everything that it started; sandboxes that are to be paused at\n"
-    "the end of their lease are found again by the next start.\n"
+    "Ctrl-C or SIGTERM ends it and everything that it started. The next start finds the sandboxes\n"
+    "again, as paused, but for those that were to be killed at the end of a lease that is over.\n"
     "\n"
     "exit codes: 2 command line, 3 sandboxes cannot be isolated here, 4 state folder in use by\n"
     "another e2b-local, 5 state folder cannot be used, 6 address cannot be listened on,\n"
@@ -83,6 +85,29 @@ static int read_port(unsigned *ret, const char *text, char why[OPTIONS_WHY_MAX])
     return 0;
 }
 
+/* Only with a unit: a bare number would be seconds to one and hours to another. */
+static int read_lease(int64_t *ret, const char *text, char why[OPTIONS_WHY_MAX])
+{
+    char *unit;
+    unsigned long value = strtoul(text, &unit, 10);
+    unsigned long seconds = 0;
+
+    if (strcmp(unit, "h") == 0)
+        seconds = 3600;
+    else if (strcmp(unit, "m") == 0)
+        seconds = 60;
+    else if (strcmp(unit, "s") == 0)
+        seconds = 1;
+    if (*text < '0' || *text > '9' || seconds == 0 || value == 0 ||
+        value > OPTIONS_LEASE_MAX_S / seconds)
+        return fail(why,
+                    "--max-lease %.100s: a time is a number with h, m or s behind it, from 1s to "
+                    "%dh",
+                    text, OPTIONS_LEASE_MAX_S / 3600);
+    *ret = (int64_t)(value * seconds);
+    return 0;
+}
+
 static int add_template(struct options *ret, const char *name, char why[OPTIONS_WHY_MAX])
 {
     if (ret->template_count == OPTIONS_TEMPLATES_MAX)
@@ -129,6 +154,7 @@ int options_parse(struct options *ret, int argc, char **argv, char why[OPTIONS_W
         PORT,
         STATE,
         TEMPLATE,
+        LEASE,
         NO_INTERNET,
         LEVEL,
         SHARE,
@@ -141,6 +167,7 @@ int options_parse(struct options *ret, int argc, char **argv, char why[OPTIONS_W
         {"port", required_argument, NULL, PORT},
         {"state", required_argument, NULL, STATE},
         {"template", required_argument, NULL, TEMPLATE},
+        {"max-lease", required_argument, NULL, LEASE},
         {"no-internet", no_argument, NULL, NO_INTERNET},
         {"log-level", required_argument, NULL, LEVEL},
         {"share-host-network-unsafely", no_argument, NULL, SHARE},
@@ -155,6 +182,7 @@ int options_parse(struct options *ret, int argc, char **argv, char why[OPTIONS_W
 
     memset(ret, 0, sizeof *ret);
     ret->log_level = LOG_LEVEL_INFO;
+    ret->max_lease_s = OPTIONS_LEASE_S;
     ret->templates[ret->template_count++] = "base";
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":h", known, NULL)) != -1) {
@@ -173,6 +201,10 @@ int options_parse(struct options *ret, int argc, char **argv, char why[OPTIONS_W
             break;
         case TEMPLATE:
             if (add_template(ret, optarg, why) < 0)
+                return -1;
+            break;
+        case LEASE:
+            if (read_lease(&ret->max_lease_s, optarg, why) < 0)
                 return -1;
             break;
         case NO_INTERNET:

@@ -10,11 +10,16 @@
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum {
     OPTIONS_PORT = 3000, /* where the SDKs look in debug mode (wire A.1) */
     OPTIONS_TEMPLATES_MAX = 32,
     OPTIONS_WHY_MAX = 512,
+    /* longest lease and longest run, as the service's larger plan has it (wire E); and the most
+     * that can be asked for, which keeps sums of them far from the ends of the clocks */
+    OPTIONS_LEASE_S = 24 * 3600,
+    OPTIONS_LEASE_MAX_S = 30 * 24 * 3600,
 };
 
 enum options_exit {
@@ -44,6 +49,8 @@ struct options {
         struct sockaddr_in6 v6;
     } address;
     char state[PATH_MAX];
+    /* longest lease, and longest run, in seconds */
+    int64_t max_lease_s;
     enum log_level log_level;
     bool no_internet;
     bool share_host_network;

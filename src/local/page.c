@@ -51,7 +51,8 @@ bool page_token_parse(struct page_place *ret, const char *token, bool ascending)
         return false;
     if (order)
         *order = '\0';
-    if (!stamp_parse(&place.started, text) || *id == '\0' || strlen(id) > CREDENTIAL_ID_LEN)
+    if (!stamp_parse(&place.started, text) || strlen(id) > CREDENTIAL_ID_LEN ||
+        !credential_id_shape(id, strlen(id), &len) || id[len] != '\0')
         return false;
     snprintf(place.id, sizeof place.id, "%s", id);
     *ret = place;

@@ -39,12 +39,18 @@ struct sandbox *plane_find(const struct plane *plane, const char *id)
     return sandbox;
 }
 
+int64_t plane_capped_s(const struct plane *plane, int64_t seconds)
+{
+    int64_t most = plane->options->max_lease_s;
+    return seconds < most ? seconds : most;
+}
+
 void plane_arm_leases(struct plane *plane)
 {
     int64_t nearest = INT64_MAX;
 
     for (const struct sandbox *s = plane->first; s; s = s->next) {
-        if (s->state == SANDBOX_RUNNING && sandbox_left_ms(s) < nearest)
+        if (sandbox_has_lease(s) && sandbox_left_ms(s) < nearest)
             nearest = sandbox_left_ms(s);
     }
     if (!plane->lease_timer)
@@ -78,7 +84,7 @@ static void on_lease(evutil_socket_t fd, short what, void *user)
     (void)what;
     while (sandbox) {
         struct sandbox *next = sandbox->next;
-        if (sandbox->state == SANDBOX_RUNNING && sandbox_left_ms(sandbox) <= 0)
+        if (sandbox_has_lease(sandbox) && sandbox_left_ms(sandbox) <= 0)
             expire(sandbox);
         sandbox = next;
     }
@@ -288,6 +294,8 @@ static void end(struct plane *plane)
     while (plane->first)
         sandbox_end(plane->first);
     sweep_del(plane->sweep);
+    if (plane->create_turn)
+        event_free(plane->create_turn);
     if (plane->lease_timer)
         event_free(plane->lease_timer);
     if (plane->base)
@@ -301,6 +309,8 @@ static int prepare(struct plane *plane)
     if (plane->base)
         plane->lease_timer = evtimer_new(plane->base, on_lease, plane);
     if (plane->lease_timer)
+        plane->create_turn = evtimer_new(plane->base, api_create_turn, plane);
+    if (plane->create_turn)
         plane->sweep = sweep_new(plane->base, plane->store.folders_fd);
     if (!plane->sweep) {
         log_line(LOG_LEVEL_ERROR, "out of memory");
@@ -308,6 +318,7 @@ static int prepare(struct plane *plane)
     }
     measure(plane);
     store_each(&plane->store, restore_one, plane);
+    plane_arm_leases(plane);
     store_each_stray(&plane->store, sweep_one, plane);
     return OPTIONS_EXIT_OK;
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct api_call;
 struct event;
 struct event_base;
 struct http;
@@ -18,9 +19,6 @@ struct sandbox;
 struct sweep;
 
 enum {
-    /* longest lease and longest run, as the service's larger plan has it (wire E) */
-    PLANE_LEASE_MAX_H = 24,
-    PLANE_LEASE_MAX_S = PLANE_LEASE_MAX_H * 3600,
     /* processes in one sandbox; guards the host's table */
     PLANE_PROCESSES_MAX = 1024,
 };
@@ -36,6 +34,9 @@ struct plane {
     struct http *http;
     struct sweep *sweep;
     struct event *lease_timer;
+    /* calls of create that wait for their turn, the last comer first, and the event of the turn */
+    struct api_call *creates;
+    struct event *create_turn;
     /* every sandbox that exists, in no order */
     struct sandbox *first;
     /* shown in lists: of this machine */
@@ -46,6 +47,9 @@ struct plane {
 
 /* The sandbox of that id, or NULL. One that is being made is there too. */
 struct sandbox *plane_find(const struct plane *plane, const char *id);
+
+/* So many seconds, or the plan's maximum if that is less: for leases that nobody asked for. */
+int64_t plane_capped_s(const struct plane *plane, int64_t seconds);
 
 /* After a lease changed: the one timer is set to the nearest end. */
 void plane_arm_leases(struct plane *plane);

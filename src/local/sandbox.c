@@ -80,21 +80,7 @@ static void cut_streams(struct sandbox *sandbox)
     }
 }
 
-/* ---- leases ---- */
-
-void sandbox_set_lease(struct sandbox *sandbox, int64_t seconds)
-{
-    sandbox->expires_ms = stamp_monotonic_ms() + seconds * 1000;
-    sandbox->ended = stamp_now() + seconds * 1000000000;
-    plane_arm_leases(sandbox->plane);
-}
-
-int64_t sandbox_left_ms(const struct sandbox *sandbox)
-{
-    return sandbox->expires_ms - stamp_monotonic_ms();
-}
-
-/* ---- the ends of steps ---- */
+/* ---- the record ---- */
 
 static bool keep_record(struct sandbox *sandbox, char why[SANDBOX_WHY_MAX])
 {
@@ -108,6 +94,43 @@ static bool keep_record(struct sandbox *sandbox, char why[SANDBOX_WHY_MAX])
     he2b_json_del(record);
     return result == 0;
 }
+
+/* As above, where what happened has happened, recorded or not. */
+static void note(struct sandbox *sandbox)
+{
+    char why[SANDBOX_WHY_MAX];
+
+    if (!keep_record(sandbox, why))
+        log_line(LOG_LEVEL_WARNING, "sandbox %s: %s", sandbox->id, why);
+}
+
+/* ---- leases ---- */
+
+static void begin_lease(struct sandbox *sandbox, int64_t ms)
+{
+    sandbox->expires_ms = stamp_monotonic_ms() + ms;
+    sandbox->lease_end = sandbox->ended = stamp_now() + ms * 1000000;
+}
+
+void sandbox_set_lease(struct sandbox *sandbox, int64_t ms)
+{
+    begin_lease(sandbox, ms);
+    note(sandbox);
+    plane_arm_leases(sandbox->plane);
+}
+
+bool sandbox_has_lease(const struct sandbox *sandbox)
+{
+    return sandbox->state == SANDBOX_RUNNING ||
+           (sandbox->state == SANDBOX_PAUSED && sandbox->broken_off);
+}
+
+int64_t sandbox_left_ms(const struct sandbox *sandbox)
+{
+    return sandbox->expires_ms - stamp_monotonic_ms();
+}
+
+/* ---- the ends of steps ---- */
 
 static void forget(struct sandbox *sandbox)
 {
@@ -149,37 +172,44 @@ static void vanish(struct sandbox *sandbox, const char *why)
 
 static void rest(struct sandbox *sandbox, bool frozen, const char *why)
 {
-    char trouble[SANDBOX_WHY_MAX];
-
     sandbox->state = SANDBOX_PAUSED;
     sandbox->frozen = frozen;
-    sandbox->ended = stamp_now();
-    if (!keep_record(sandbox, trouble))
-        log_line(LOG_LEVEL_WARNING, "sandbox %s: %s", sandbox->id, trouble);
+    note(sandbox);
     log_line(LOG_LEVEL_INFO, "sandbox %s is paused%s", sandbox->id, frozen ? ", in memory" : "");
     tell(sandbox, false, why);
     plane_arm_leases(sandbox->plane);
 }
 
+/* The pause is told to those who waited for it, but nobody gets hold of the sandbox any more. */
+static void rest_doomed(struct sandbox *sandbox)
+{
+    sandbox->state = SANDBOX_KILLING;
+    tell(sandbox, false, "");
+    vanish(sandbox, "");
+}
+
 static void come_up(struct sandbox *sandbox)
 {
     char why[SANDBOX_WHY_MAX] = "";
+    struct plane *plane = sandbox->plane;
+    const struct sandbox before = *sandbox;
 
+    sandbox->state = SANDBOX_RUNNING;
+    sandbox->frozen = sandbox->broken_off = false;
     sandbox->started = stamp_now();
     sandbox->started_ms = stamp_monotonic_ms();
-    sandbox->state = SANDBOX_RUNNING;
-    sandbox->frozen = false;
+    begin_lease(sandbox, sandbox->lease_s * 1000);
     if (!keep_record(sandbox, why)) {
         /* what would not be found again after a restart is not given out */
+        *sandbox = before;
         snprintf(sandbox->boot_why, sizeof sandbox->boot_why, "%s", why);
-        sandbox->state = SANDBOX_STARTING;
         launch_kill(sandbox->launch);
         return;
     }
     sandbox->fresh = false;
-    sandbox_set_lease(sandbox, sandbox->lease_s);
     log_line(LOG_LEVEL_INFO, "sandbox %s runs", sandbox->id);
     tell(sandbox, false, "");
+    plane_arm_leases(plane);
 }
 
 /* ---- steps ---- */
@@ -209,12 +239,17 @@ void sandbox_has_ended(struct sandbox *sandbox, const char *why)
         vanish(sandbox, "");
         break;
     case SANDBOX_PAUSING:
-        rest(sandbox, false, "");
+        if (sandbox->doomed)
+            rest_doomed(sandbox);
+        else
+            rest(sandbox, false, "");
         break;
     case SANDBOX_RUNNING:
     case SANDBOX_PAUSED:
         log_line(LOG_LEVEL_WARNING, "sandbox %s ended by itself: %s", sandbox->id,
                  *reason ? reason : "its daemon ended");
+        if (sandbox->state == SANDBOX_RUNNING)
+            sandbox->ended = stamp_now();
         /* the folder is whole, so what is meant to be kept is kept */
         if (sandbox->state == SANDBOX_PAUSED || sandbox->settings.auto_pause)
             rest(sandbox, false, "");
@@ -294,7 +329,10 @@ void sandbox_pause(struct sandbox *sandbox, bool memory)
                  "sandbox %s: its memory is not kept, which needs isolation; its files are",
                  sandbox->id);
     sandbox->state = SANDBOX_PAUSING;
+    sandbox->ended = stamp_now();
     cut_streams(sandbox);
+    /* now, since the server may end before the pause does */
+    note(sandbox);
     plane_arm_leases(sandbox->plane);
     if (freeze && daemon_link_freeze(sandbox, true)) {
         rest(sandbox, true, "");
@@ -305,6 +343,10 @@ void sandbox_pause(struct sandbox *sandbox, bool memory)
 
 void sandbox_kill(struct sandbox *sandbox)
 {
+    if (sandbox->state == SANDBOX_PAUSING) {
+        sandbox->doomed = true;
+        return;
+    }
     sandbox->state = SANDBOX_KILLING;
     cut_streams(sandbox);
     if (sandbox->launch)
@@ -315,9 +357,19 @@ void sandbox_kill(struct sandbox *sandbox)
 
 static bool is_kept(const struct sandbox *sandbox)
 {
-    if (sandbox->state == SANDBOX_KILLING || sandbox->fresh)
+    if (sandbox->state == SANDBOX_KILLING || sandbox->fresh || sandbox->doomed)
         return false;
-    return sandbox->state != SANDBOX_RUNNING || sandbox->settings.auto_pause;
+    return !sandbox_has_lease(sandbox) || sandbox->settings.auto_pause ||
+           sandbox_left_ms(sandbox) > 0;
+}
+
+/* So that the next start knows when it ended. */
+static void break_off(struct sandbox *sandbox)
+{
+    sandbox->state = SANDBOX_PAUSED;
+    sandbox->ended = stamp_now();
+    sandbox->broken_off = !sandbox->settings.auto_pause;
+    note(sandbox);
 }
 
 void sandbox_end(struct sandbox *sandbox)
@@ -327,7 +379,10 @@ void sandbox_end(struct sandbox *sandbox)
     forget(sandbox);
     launch_del(sandbox->launch);
     sandbox->launch = NULL;
-    if (!is_kept(sandbox)) {
+    if (is_kept(sandbox)) {
+        if (sandbox->state == SANDBOX_RUNNING)
+            break_off(sandbox);
+    } else {
         store_remove(&sandbox->plane->store, sandbox->id);
         if (store_retire_folder(&sandbox->plane->store, sandbox->id, name) == 0 && *name)
             sweep_start(sandbox->plane->sweep, name);

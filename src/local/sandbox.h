@@ -76,10 +76,16 @@ struct sandbox {
     enum sandbox_state state;
     bool fresh;  /* STARTING for the first time: nobody sees it yet */
     bool frozen; /* PAUSED with its processes stopped in memory */
-    /* nanoseconds since 1970: the start of this or the last run; the lease's end, or the time of
-     * the last pause */
+    /* PAUSING, and to be killed when it is paused (wire A.9) */
+    bool doomed;
+    /* PAUSED, or STARTING again, because the server ended under it. It was to be killed at the end
+     * of its lease, so that lease goes on. */
+    bool broken_off;
+    /* nanoseconds since 1970: the start of this or the last run; what is shown as its end: the
+     * lease's, or the time when the last pause began; the end of the lease, if it has one */
     int64_t started;
     int64_t ended;
+    int64_t lease_end;
     /* the lease's end and the run's start on the monotonic clock, ms */
     int64_t expires_ms;
     int64_t started_ms;
@@ -103,14 +109,18 @@ struct sandbox *sandbox_create(struct plane *plane, const struct sandbox_setting
  * is RUNNING then). 0, or -1 with why (state is PAUSED still). */
 int sandbox_resume(struct sandbox *sandbox, int64_t lease_s, char why[SANDBOX_WHY_MAX]);
 
-/* RUNNING to PAUSED. memory: keep the processes, stopped, where that is possible. */
+/* RUNNING to PAUSED. memory: keep the processes, stopped, where that is possible. The lease ends
+ * with the beginning. */
 void sandbox_pause(struct sandbox *sandbox, bool memory);
 
-/* From any state: its end is told to the waiters as gone, perhaps before this returns. */
+/* From any state but KILLING: its end is told to the waiters as gone, perhaps before this returns.
+ * While it is PAUSING, the end of that is told first. */
 void sandbox_kill(struct sandbox *sandbox);
 
-/* Sets the lease's end to so many seconds from now. */
-void sandbox_set_lease(struct sandbox *sandbox, int64_t seconds);
+/* RUNNING: sets the lease's end to so many milliseconds from now, and records it. */
+void sandbox_set_lease(struct sandbox *sandbox, int64_t ms);
+/* Whether sandbox_left_ms() counts. */
+bool sandbox_has_lease(const struct sandbox *sandbox);
 int64_t sandbox_left_ms(const struct sandbox *sandbox);
 
 void sandbox_wait(struct sandbox *sandbox, struct sandbox_waiter *waiter);
@@ -120,9 +130,8 @@ void sandbox_add_stream(struct sandbox *sandbox, struct sandbox_stream *stream);
 void sandbox_drop_stream(struct sandbox *sandbox, struct sandbox_stream *stream);
 
 /*
- * The server ends: ends whatever runs, waits for it, and frees the sandbox. What would have been
- * killed at the end of its lease is removed, the rest is found again by the next start. No waiter
- * is called.
+ * The server ends: ends whatever runs, waits for it, and frees the sandbox, which the next start
+ * finds again. Only what is about to go is removed. No waiter is called.
  */
 void sandbox_end(struct sandbox *sandbox);
 
@@ -131,7 +140,8 @@ void sandbox_end(struct sandbox *sandbox);
 /* NULL without memory. */
 he2b_json *sandbox_record(const struct sandbox *sandbox);
 /* Makes the sandbox of a record, paused and in the plane's list; or removes what is not to come
- * back (it ran, and its policy is kill). False if the record makes no sense. */
+ * back (it was to be killed at the end of its lease, which is over). False if the record makes no
+ * sense. */
 bool sandbox_restore(struct plane *plane, const char *id, const he2b_json *record);
 void sandbox_settings_free(struct sandbox_settings *settings);
 

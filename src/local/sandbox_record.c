@@ -42,68 +42,132 @@ he2b_json *sandbox_record(const struct sandbox *sandbox)
     bad |= he2b_json_add_bool(record, "autoResume", settings->auto_resume);
     bad |= he2b_json_add_bool(record, "secure", settings->secure);
     bad |= he2b_json_add_bool(record, "internet", settings->internet);
-    bad |= he2b_json_add_bool(record, "paused", sandbox->state == SANDBOX_PAUSED);
+    /* what is about to run again is still paused; what the server's end broke off is not */
+    bad |= he2b_json_add_bool(record, "paused",
+                              sandbox->state != SANDBOX_RUNNING && !sandbox->broken_off);
     bad |= he2b_json_add_int(record, "startedAt", sandbox->started);
     bad |= he2b_json_add_int(record, "endAt", sandbox->ended);
+    bad |= he2b_json_add_int(record, "leaseEndAt", sandbox->lease_end);
     if (bad == HE2B_OK)
         return record;
     he2b_json_del(record);
     return NULL;
 }
 
-static bool get_bool(const he2b_json *record, const char *key)
+/* ---- reading: what is there must be of its type, so that half a record is none ---- */
+
+static bool get_bool(const he2b_json *record, const char *key, bool *ret)
 {
-    bool value = false;
-    he2b_json_bool(he2b_json_get(record, key), &value);
-    return value;
+    return he2b_json_bool(he2b_json_get(record, key), ret);
 }
 
-static char *copy_string(const he2b_json *record, const char *key)
-{
-    const char *text = he2b_json_get_string(record, key);
-    return text ? strdup(text) : NULL;
-}
-
-static char *copy_object(const he2b_json *record, const char *key)
+static bool get_time(const he2b_json *record, const char *key, int64_t *ret)
 {
     const he2b_json *value = he2b_json_get(record, key);
-    return he2b_json_is_object(value) ? he2b_json_copy_text(value) : NULL;
+    return value && !he2b_json_string(value, NULL) && he2b_json_int(value, ret) && *ret >= 0;
 }
 
-static void read_settings(struct sandbox_settings *ret, const he2b_json *record)
+/* optional: *ret is NULL without it */
+static bool get_string(const he2b_json *record, const char *key, bool optional, char **ret)
 {
-    ret->template_id = copy_string(record, "templateID");
-    ret->metadata = copy_object(record, "metadata");
-    ret->idempotency_key = copy_string(record, "idempotencyKey");
-    he2b_json_int(he2b_json_get(record, "timeout"), &ret->timeout_s);
-    ret->auto_pause = get_bool(record, "autoPause");
-    ret->auto_pause_memory = get_bool(record, "autoPauseMemory");
-    ret->auto_resume = get_bool(record, "autoResume");
-    ret->secure = get_bool(record, "secure");
-    ret->internet = get_bool(record, "internet");
+    const char *text = he2b_json_get_string(record, key);
+
+    if (!text)
+        return optional && !he2b_json_get(record, key);
+    *ret = strdup(text);
+    return *ret != NULL;
 }
 
-/* It ran when the server ended, and would have been killed at its lease's end. */
-static bool restore_removed(struct plane *plane, const char *id)
+static bool is_string(void *user, const char *key, const he2b_json *member)
+{
+    bool *good = user;
+
+    (void)key;
+    *good = he2b_json_string(member, NULL) != NULL;
+    return *good;
+}
+
+static bool get_metadata(const he2b_json *record, struct sandbox *ret)
+{
+    const he2b_json *value = he2b_json_get(record, "metadata");
+    bool good = he2b_json_is_object(value);
+
+    if (!value)
+        return true;
+    if (good)
+        he2b_json_each(value, is_string, &good);
+    if (!good)
+        return false;
+    ret->settings.metadata = he2b_json_copy_text(value);
+    ret->metadata = he2b_json_copy(value);
+    return ret->settings.metadata && ret->metadata;
+}
+
+static bool read_record(struct sandbox *ret, bool *ret_paused, const he2b_json *record)
+{
+    struct sandbox_settings *settings = &ret->settings;
+
+    return get_string(record, "templateID", false, &settings->template_id) &&
+           get_string(record, "idempotencyKey", true, &settings->idempotency_key) &&
+           get_metadata(record, ret) && get_time(record, "timeout", &settings->timeout_s) &&
+           get_bool(record, "autoPause", &settings->auto_pause) &&
+           get_bool(record, "autoPauseMemory", &settings->auto_pause_memory) &&
+           get_bool(record, "autoResume", &settings->auto_resume) &&
+           get_bool(record, "secure", &settings->secure) &&
+           get_bool(record, "internet", &settings->internet) &&
+           get_bool(record, "paused", ret_paused) && get_time(record, "startedAt", &ret->started) &&
+           get_time(record, "endAt", &ret->ended) &&
+           (!he2b_json_get(record, "leaseEndAt") ||
+            get_time(record, "leaseEndAt", &ret->lease_end));
+}
+
+/* ---- after a restart ---- */
+
+static void release(struct sandbox *sandbox)
+{
+    sandbox_settings_free(&sandbox->settings);
+    he2b_json_del(sandbox->metadata);
+    free(sandbox);
+}
+
+static void remove_kept(struct plane *plane, const char *id)
 {
     char name[64];
 
     store_remove(&plane->store, id);
     if (store_retire_folder(&plane->store, id, name) == 0 && *name)
         sweep_start(plane->sweep, name);
+    log_line(LOG_LEVEL_INFO, "sandbox %s is gone: its lease ended while no server ran", id);
+}
+
+/* It ran when the server ended. False if it is not to come back. */
+static bool take_up(struct sandbox *sandbox)
+{
+    int64_t now = stamp_now();
+    int64_t left_ms = (sandbox->lease_end - now) / 1000000;
+    int64_t most_ms = sandbox->plane->options->max_lease_s * 1000;
+
+    /* it was paused then, or at its lease's end if that came first */
+    if (sandbox->ended > now)
+        sandbox->ended = now;
+    if (sandbox->settings.auto_pause)
+        return true;
+    if (left_ms <= 0)
+        return false;
+    sandbox->broken_off = true;
+    /* the clock may have been set back meanwhile */
+    sandbox->expires_ms = stamp_monotonic_ms() + (left_ms < most_ms ? left_ms : most_ms);
     return true;
 }
 
 bool sandbox_restore(struct plane *plane, const char *id, const he2b_json *record)
 {
     const char *own = he2b_json_get_string(record, "sandboxID");
-    bool paused = get_bool(record, "paused");
-    struct sandbox *sandbox;
+    struct sandbox *sandbox = NULL;
+    bool paused = false;
 
     if (!own || strcmp(own, id) != 0 || strlen(id) > CREDENTIAL_ID_LEN)
         return false;
-    if (!paused && !get_bool(record, "autoPause"))
-        return restore_removed(plane, id);
     sandbox = calloc(1, sizeof *sandbox);
     if (!sandbox)
         return false;
@@ -112,18 +176,16 @@ bool sandbox_restore(struct plane *plane, const char *id, const he2b_json *recor
     sandbox->state = SANDBOX_PAUSED;
     snprintf(sandbox->id, sizeof sandbox->id, "%s", id);
     credential_token(sandbox->token, plane->store.secret, id);
-    read_settings(&sandbox->settings, record);
-    he2b_json_int(he2b_json_get(record, "startedAt"), &sandbox->started);
-    he2b_json_int(he2b_json_get(record, "endAt"), &sandbox->ended);
-    if (!paused && sandbox->ended > stamp_now())
-        sandbox->ended = stamp_now();
-    if (sandbox->settings.metadata)
-        (void)he2b_json_parse(&sandbox->metadata, sandbox->settings.metadata,
-                              strlen(sandbox->settings.metadata));
+    if (!read_record(sandbox, &paused, record)) {
+        release(sandbox);
+        return false;
+    }
+    if (!paused && !take_up(sandbox)) {
+        remove_kept(plane, id);
+        release(sandbox);
+        return true;
+    }
     sandbox->next = plane->first;
     plane->first = sandbox;
-    if (sandbox->settings.template_id)
-        return true;
-    sandbox_end(sandbox);
-    return false;
+    return true;
 }

@@ -1,6 +1,7 @@
 #include "session/session.h"
 
 #include "core/text.h"
+#include "core/wipe.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -209,7 +210,7 @@ static void session_free(he2b_session *session)
     he2b_task_del(session->pump);
     he2b_buf_free(&session->probe_output);
     he2b_settings_done(&session->settings);
-    explicit_bzero(&session->endpoint, sizeof(session->endpoint));
+    he2b_wipe(&session->endpoint, sizeof(session->endpoint));
     free(session);
 }
 

@@ -1,7 +1,12 @@
 """The control plane of e2b-local over plain HTTP (wire A)."""
+import base64
 import datetime
+import email.utils
+import json
 import threading
+import time
 import urllib.parse
+from pathlib import Path
 
 import pytest
 from local_server import CUT, until
@@ -30,8 +35,25 @@ def test_a_key_that_is_not_ours(server, key, words):
     assert error["code"] == 401 and error["message"].startswith(words)
 
 
-def test_the_date_header(server):
-    assert server.api("GET", "/v2/sandboxes")[1]["date"].endswith("GMT")
+def test_each_answer_has_the_date(server):
+    """wire H; of both planes, whatever the status."""
+    sandbox = server.create(secure=True)
+    path = "/sandboxes/" + sandbox.id
+    key = {"X-API-Key": server.key}
+    answers = [server.api("GET", "/v2/sandboxes"), server.api("GET", path), server.api("POST", path + "/timeout", {"timeout": 60}),
+               server.api("POST", path + "/connect", {}), server.api("GET", "/v2/sandboxes", headers={"X-API-Key": ""}),
+               server.api("GET", "/sandboxes/" + NEVER), server.api("PUT", "/sandboxes", {}),
+               server.api("POST", path + "/resume", {}), server.request("POST", "/sandboxes", b" " * 2000000, key),
+               server.request("GET", "/" + "x" * 20000, None, key), server.request("GET", "/", None, {"Content-Length": "x"}),
+               server.request("GET", "/health"), sandbox.request("GET", "/health"), sandbox.request("GET", "/files?path=none"),
+               sandbox.request("GET", "/nothing"), sandbox.request("POST", "/init", b"{}"),
+               server.request("GET", "/health", None, {"E2b-Sandbox-Id": NEVER, "E2b-Sandbox-Port": "49983"}),
+               server.request("GET", "/health", None, {"E2b-Sandbox-Id": NEVER}),
+               server.api("DELETE", path)]
+    assert {status for status, _, _ in answers} >= {200, 204, 400, 401, 404, 405, 409, 413, 414, 502}
+    for status, fields, _ in answers:
+        date = email.utils.parsedate_to_datetime(fields["date"])
+        assert fields["date"].endswith(" GMT") and abs(date.timestamp() - time.time()) < 5, status
 
 
 # ---- create (A.6) -------------------------------------------------------------------------------
@@ -230,6 +252,68 @@ def test_pages(server, crowd, order):
     assert seen == ids(server, "?order=" + order)[0]
 
 
+def test_the_count_of_those_that_run(server, crowd):
+    """Before paging, the same on each page; only of the list that has pages."""
+    _, fields = ids(server, "?state=running&limit=1")
+    assert fields["x-total-running"] == "4"
+    token = urllib.parse.quote(fields["x-next-token"])
+    assert ids(server, "?limit=1&nextToken=" + token)[1]["x-total-running"] == "4"
+    assert ids(server, "?metadata=" + quoted({"n": "4"}))[1]["x-total-running"] == "1"
+    assert ids(server, "?metadata=" + quoted({"n": "1"}))[1]["x-total-running"] == "0"
+    _, fields, items = server.api("GET", "/sandboxes?metadata=" + quoted({"n": "4"}))
+    assert [i["metadata"]["n"] for i in items] == ["4"]
+    assert "x-total-running" not in fields and "x-next-token" not in fields
+
+
+@pytest.mark.parametrize("order, end", [("desc", ""), ("asc", "__asc")])
+def test_what_is_in_a_page_token(server, crowd, order, end):
+    """A.7: base64url of the last item's start and id; a full last page has none."""
+    _, fields, items = server.api("GET", "/v2/sandboxes?limit=3&order=" + order)
+    token = fields["x-next-token"]
+    text = base64.urlsafe_b64decode(token).decode()
+    assert text == "%s__%s%s" % (items[-1]["startedAt"], items[-1]["sandboxID"], end)
+    for form in (token, token.rstrip("=")):
+        page, fields = ids(server, "?limit=2&order=%s&nextToken=%s" % (order, urllib.parse.quote(form)))
+        assert page == ids(server, "?order=" + order)[0][3:]
+        assert "x-next-token" not in fields
+    # a place that no sandbox has: where it would be
+    own = base64.urlsafe_b64encode(("2001-01-01T00:00:00Z__izzz" + end).encode()).decode()
+    assert ids(server, "?order=%s&nextToken=%s" % (order, own))[0] == (ids(server, "?order=asc")[0] if end else [])
+
+
+@pytest.mark.parametrize("text", [
+    "2026-08-22T10:00:00Z", "2026-08-22T10:00:00Z__", "__iabc", "yesterday__iabc", "2026-08-22T10:00:00Z__iabc__desc",
+    "2026-08-22T10:00:00Z__iabc__asc__asc", "2026-08-22T10:00:00Z__IABC", "2026-08-22T10:00:00Z__i-b", "2026-08-22T10:00:00Z_iabc",
+    "2026-08-22T10:00:00Z__i abc"])
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_page_tokens_that_are_none(server, text, order):
+    token = base64.urlsafe_b64encode(text.encode()).decode()
+    status, _, error = server.api("GET", "/v2/sandboxes?order=%s&nextToken=%s" % (order, token))
+    assert status == 400 and error["message"] == "Invalid next token"
+
+
+def test_a_hundred_on_a_page(start_server):
+    """The default and the most; the records are made here, which is quicker than to run so many."""
+    server = start_server()
+    sandbox = server.create(metadata={"pool": "many"})
+    assert server.api("POST", "/sandboxes/%s/pause" % sandbox.id, {"memory": False})[0] == 204
+    server.stop()
+    records = Path(server.state) / "records"
+    record = json.loads((records / (sandbox.id + ".json")).read_text())
+    for n in range(100):
+        record["sandboxID"] = "i%020d" % n
+        (records / (record["sandboxID"] + ".json")).write_text(json.dumps(record))
+    again = start_server()
+    page, fields = ids(again)
+    assert len(page) == 100 and len(ids(again, "?limit=100")[0]) == 100
+    # all have one start: then by id
+    assert page == sorted(page)
+    last, fields = ids(again, "?nextToken=" + urllib.parse.quote(fields["x-next-token"]))
+    assert len(last) == 1 and last[0] > page[-1] and "x-next-token" not in fields
+    assert ids(again, "?limit=100&order=asc")[0] == [*last, *page[:0:-1]]
+    assert again.api("GET", "/sandboxes")[2] == []
+
+
 def test_a_page_token_of_the_other_order(server, crowd):
     token = ids(server, "?limit=2&order=asc")[1]["x-next-token"]
     status, _, error = server.api("GET", "/v2/sandboxes?limit=2&nextToken=" + urllib.parse.quote(token))
@@ -254,13 +338,25 @@ def test_started_after_and_template(server, crowd):
     started = crowd[2].detail()["startedAt"]
     query = "?startedAfter=" + urllib.parse.quote(started)
     assert ids(server, query)[0] == [s.id for s in crowd[:1:-1]]
+    whole, _, fraction = started.rstrip("Z").partition(".")
+    ahead = datetime.datetime.fromisoformat(whole) + datetime.timedelta(hours=2)
+    elsewhere = "%s.%s+02:00" % (ahead.isoformat(), fraction or "0")
+    assert ids(server, "?startedAfter=" + urllib.parse.quote(elsewhere))[0] == [s.id for s in crowd[:1:-1]]
+    # a "+" that is not encoded is a space
+    assert server.api("GET", "/v2/sandboxes?startedAfter=" + elsewhere)[0] == 400
+    later = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1)
+    assert ids(server, "?startedAfter=" + urllib.parse.quote(later.isoformat()))[0] == []
     assert len(ids(server, "?template=base")[0]) == 5
     assert ids(server, "?template=other")[0] == []
 
 
 @pytest.mark.parametrize("query, words", [
     ("limit=0", "validation error: "), ("limit=101", "validation error: "), ("limit=x", "validation error: "),
-    ("limit=", "validation error: "), ("state=dead", "validation error: "), ("state=", "validation error: "),
+    ("limit=", "validation error: "), ("limit=-1", "validation error: "), ("limit=%2B1", "validation error: "),
+    ("limit=1.5", "validation error: "), ("limit=99999999999999999999", "validation error: "),
+    ("state=running,", "validation error: "), ("state=,running", "validation error: "),
+    ("state=Running", "validation error: "), ("order=", "validation error: "), ("order=ASC", "validation error: "),
+    ("state=dead", "validation error: "), ("state=", "validation error: "),
     ("order=up", "validation error: "), ("startedAfter=yesterday", "validation error: "),
     ("metadata=", "Error parsing metadata"), ("metadata=pool", "Error parsing metadata"),
     ("metadata=a%3D%2525zz", "Error parsing metadata"), ("nextToken=garbage", "Invalid next token"),
@@ -277,6 +373,17 @@ def test_detail(server):
     assert detail["envdAccessToken"] == sandbox.token
     assert detail["lifecycle"] == {"onTimeout": "pause", "autoResume": False}
     assert detail["allowInternetAccess"] is False
+    assert detail["domain"] is None and detail["network"] == {}
+    item = next(i for i in server.api("GET", "/v2/sandboxes")[2] if i["sandboxID"] == sandbox.id)
+    assert detail.items() >= item.items()
+    other = server.create(autoPause=True, autoResume={"enabled": True}).id
+    assert server.api("GET", "/sandboxes/" + other)[2]["lifecycle"] == {"onTimeout": "pause", "autoResume": True}
+    other = server.create().id
+    plain = server.api("GET", "/sandboxes/" + other)[2]
+    assert plain["lifecycle"] == {"onTimeout": "kill", "autoResume": False}
+    assert "envdAccessToken" not in plain and "metadata" not in plain
+    server.kill_all()
+    sandbox = server.create()
     assert server.api("GET", "/sandboxes/%s-6532622b" % sandbox.id)[2]["sandboxID"] == sandbox.id
     server.api("DELETE", "/sandboxes/" + sandbox.id)
 

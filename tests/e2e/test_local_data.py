@@ -70,6 +70,8 @@ def test_internal_paths(sandbox, path):
     status, _, body = sandbox.request("POST", path + "?a=b", b"{}")
     error = json.loads(body)
     assert (status, error["code"], error["path"]) == (404, 404, path)
+    status, fields, _ = sandbox.request("POST", path, b"{}", {"User-Agent": "Mozilla/5.0"})
+    assert status == 404 and fields["content-type"].startswith("text/html")
 
 
 # ---- tokens and signatures (B.2, D.1) -------------------------------------------------------------

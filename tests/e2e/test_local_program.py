@@ -127,43 +127,6 @@ def test_the_end_leaves_nothing_running(start_server, number):
     stream.close()
 
 
-def test_a_restart_finds_what_was_to_be_kept(start_server):
-    server = start_server()
-    kept = server.create(autoPause=True, autoPauseMemory=False, secure=True, metadata={"a": "b"})
-    lost = server.create()
-    paused = server.create()
-    kept.write("note", b"still here")
-    paused.write("note", b"here too")
-    assert server.api("POST", "/sandboxes/%s/pause" % paused.id, {"memory": False})[0] == 204
-    server.stop()
-    again = start_server()
-    items = {item["sandboxID"]: item for item in again.api("GET", "/v2/sandboxes")[2]}
-    assert set(items) == {kept.id, paused.id}
-    assert items[kept.id]["state"] == "paused"
-    assert items[kept.id]["metadata"] == {"a": "b"}
-    assert again.key == server.key
-    for sandbox, text in ((kept, b"still here"), (paused, b"here too")):
-        status, _, made = again.api("POST", "/sandboxes/%s/connect" % sandbox.id, {"timeout": 60})
-        assert status == 201
-        assert made.get("envdAccessToken") == sandbox.token
-        sandbox.server = again
-        assert sandbox.request("GET", "/files?path=note")[2] == text
-    assert again.api("GET", "/sandboxes/" + lost.id)[0] == 404
-    assert not (Path(server.state) / "folders" / lost.id).exists()
-
-
-def test_a_restart_after_sigkill(start_server):
-    server = start_server()
-    kept = server.create(autoPause=True, autoPauseMemory=False)
-    lost = server.create()
-    server.stop(signal.SIGKILL)
-    again = start_server()
-    assert [i["sandboxID"] for i in again.api("GET", "/v2/sandboxes")[2]] == [kept.id]
-    until(lambda: sorted(os.listdir(server.state + "/folders")) == [kept.id])
-    assert again.api("POST", "/sandboxes/%s/connect" % kept.id, {"timeout": 60})[0] == 201
-    assert again.api("GET", "/sandboxes/" + lost.id)[0] == 404
-
-
 def test_a_folder_without_a_record_is_swept(start_server):
     server = start_server()
     server.stop()

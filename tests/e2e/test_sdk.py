@@ -1,9 +1,12 @@
 """e2b-local as the official Python SDK sees it: an independent client of the same wire."""
+import asyncio
+import datetime
 import threading
 
 import pytest
-from e2b import (AuthenticationException, CommandExitException, NotFoundException, Sandbox, SandboxNotFoundException,
-                 SandboxQuery, SandboxState, TimeoutException)
+from e2b import (AsyncSandbox, AuthenticationException, CommandExitException, NotFoundException, Sandbox,
+                 SandboxException, SandboxNotFoundException, SandboxQuery, SandboxState, TimeoutException)
+from local_server import until
 
 
 @pytest.fixture
@@ -41,8 +44,8 @@ def test_an_unknown_template(sdk):
         Sandbox.create("nothing-like-it")
 
 
-def all_pages(query=None, limit=2):
-    paginator = Sandbox.list(query=query, limit=limit)
+def all_pages(query=None, limit=2, order=None):
+    paginator = Sandbox.list(query=query, limit=limit, order=order)
     while paginator.has_next:
         yield from paginator.next_items()
 
@@ -70,6 +73,83 @@ def test_pause_and_resume(box):
     again = Sandbox.connect(box.sandbox_id, timeout=120)
     assert again.files.read("kept.txt") == "data"
     assert handle.pid in [p.pid for p in again.commands.list()]
+
+
+def test_lists_by_order_start_and_template(sdk):
+    made = [Sandbox.create(timeout=120) for _ in range(3)]
+    forward = [s.sandbox_id for s in made]
+    assert [i.sandbox_id for i in all_pages(order="asc")] == forward
+    assert [i.sandbox_id for i in all_pages(order="desc")] == forward[::-1]
+    # the SDK's times end at microseconds
+    second = made[1].get_info().started_at
+    found = [i.sandbox_id for i in all_pages(SandboxQuery(started_after=second), order="asc")]
+    assert found == forward[1:]
+    assert [i.sandbox_id for i in all_pages(SandboxQuery(template="base"), order="asc")] == forward
+    assert list(all_pages(SandboxQuery(template="nothing"))) == []
+    with pytest.raises(SandboxException, match="400"):
+        next(all_pages(SandboxQuery(template="base:v7")))
+    with pytest.raises(SandboxException, match="400"):
+        next(all_pages(limit=101))
+
+
+def test_what_the_statuses_become(sdk):
+    """wire A.15"""
+    gone = Sandbox.create(timeout=120)
+    assert gone.kill() is True
+    for step in (gone.get_info, gone.pause, lambda: gone.set_timeout(60), lambda: Sandbox.connect(gone.sandbox_id)):
+        with pytest.raises(SandboxNotFoundException):
+            step()
+    assert gone.kill() is False
+    box = Sandbox.create(timeout=120)
+    with pytest.raises(SandboxException, match="Timeout cannot be greater than 24 hours"):
+        Sandbox.connect(box.sandbox_id, timeout=90000)
+    with pytest.raises(SandboxException, match="Timeout cannot be greater than 24 hours"):
+        Sandbox.create(timeout=90000)
+    with pytest.raises(SandboxException, match="Invalid sandbox ID"):
+        Sandbox.get_info("No-Good-Id")
+    assert box.pause() is True and box.pause() is False
+    with pytest.raises(SandboxNotFoundException):
+        box.set_timeout(60)
+    assert Sandbox.kill(box.sandbox_id) is True
+
+
+@pytest.mark.parametrize("mode", ["full", "filesystem"])
+def test_the_end_of_a_lease_that_pauses(sdk, mode):
+    """Asked for as the SDK asks for it; who connects finds the files, and the processes or not."""
+    box = Sandbox.create(timeout=120, metadata={"a": "b"}, envs={"WORD": "w"},
+                         lifecycle={"on_timeout": {"action": "pause", "mode": mode}})
+    assert box.get_info().lifecycle == {"on_timeout": "pause", "auto_resume": False}
+    box.files.write("kept.txt", "data")
+    handle = box.commands.run("sleep 1000", background=True)
+    started = box.get_info().started_at
+    box.set_timeout(0)
+    until(lambda: box.get_info().state == SandboxState.PAUSED)
+    paused = box.get_info()
+    assert paused.started_at == started and paused.end_at <= datetime.datetime.now(datetime.timezone.utc)
+    again = Sandbox.connect(box.sandbox_id, timeout=120)
+    assert again.get_info().metadata == {"a": "b"} and again.get_info().started_at > started
+    assert again.files.read("kept.txt") == "data"
+    alive = handle.pid in [p.pid for p in again.commands.list()]
+    assert alive is (mode == "full")
+    assert again.commands.run("echo $WORD").stdout == ("w\n" if alive else "\n")
+
+
+def test_concurrent_connects(sdk):
+    """A.8: one start for all of them."""
+    box = Sandbox.create(timeout=120)
+    boot_id = "cat /proc/sys/kernel/random/boot_id"
+    before = box.commands.run(boot_id).stdout
+    assert box.pause(mode="filesystem") is True
+
+    async def connect():
+        other = await AsyncSandbox.connect(box.sandbox_id, timeout=120)
+        return (await other.commands.run(boot_id)).stdout
+
+    async def connect_all():
+        return await asyncio.gather(*(connect() for _ in range(8)))
+
+    after = asyncio.run(connect_all())
+    assert len(set(after)) == 1 and after[0] != before
 
 
 def test_set_timeout(box):

@@ -219,9 +219,13 @@ static int attack_system(const char *argument)
                                            "/proc/sys/net/ipv4/ip_forward",
                                            "/proc/sys/user/max_user_namespaces",
                                            "/proc/sysrq-trigger",
-                                           "/proc/sys/kernel/ns_last_pid"};
+                                           "/proc/sys/kernel/ns_last_pid",
+                                           "/proc/sys/kernel/random/boot_id"};
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         if (open(settings[i], O_WRONLY | O_CLOEXEC) >= 0)
+            return succeeded(settings[i]);
+        if (chmod(settings[i], 0666) == 0 || umount2(settings[i], MNT_DETACH) == 0 ||
+            mount(NULL, settings[i], NULL, MS_REMOUNT | MS_BIND, NULL) == 0)
             return succeeded(settings[i]);
     }
     return FENDED;

@@ -41,6 +41,7 @@ static void test_defaults(void **state)
     assert_int_equal(ntohs(options.address.v4.sin_port), 3000);
     assert_int_equal(options.template_count, 1);
     assert_string_equal(options.templates[0], "base");
+    assert_int_equal(options.max_lease_s, 24 * 3600);
     assert_false(options.without_isolation);
     assert_false(options.share_host_network);
 }
@@ -83,6 +84,31 @@ static void test_only_loopback(void **state)
         assert_int_equal(PARSE(&options, why, "--state", "/s", "--host", good[i]), 0);
 }
 
+/* wire A.8: the plan's maximum */
+static void test_the_longest_lease(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t seconds;
+    } good[] = {{"1h", 3600}, {"24h", 86400},    {"90m", 5400},       {"1s", 1},
+                {"61s", 61},  {"720h", 2592000}, {"43200m", 2592000}, {"2592000s", 2592000}};
+    static const char *const bad[] = {"",    "h",    "0h",     "24",       "1d",
+                                      "1H",  "-1h",  "+1h",    " 1h",      "1 h",
+                                      "1hh", "721h", "43201m", "2592001s", "99999999999999999999s"};
+    struct options options;
+    char why[OPTIONS_WHY_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_int_equal(PARSE(&options, why, "--state", "/s", "--max-lease", good[i].text), 0);
+        assert_int_equal(options.max_lease_s, good[i].seconds);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(PARSE(&options, why, "--state", "/s", "--max-lease", bad[i]), -1);
+        assert_non_null(strstr(why, "--max-lease"));
+    }
+}
+
 static void test_mistakes_are_named(void **state)
 {
     static const struct {
@@ -122,11 +148,9 @@ static void test_help_needs_nothing_else(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_all_of_them),
-        cmocka_unit_test(test_only_loopback),
-        cmocka_unit_test(test_mistakes_are_named),
-        cmocka_unit_test(test_help_needs_nothing_else),
+        cmocka_unit_test(test_defaults),           cmocka_unit_test(test_all_of_them),
+        cmocka_unit_test(test_only_loopback),      cmocka_unit_test(test_the_longest_lease),
+        cmocka_unit_test(test_mistakes_are_named), cmocka_unit_test(test_help_needs_nothing_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

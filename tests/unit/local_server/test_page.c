@@ -58,7 +58,9 @@ static void test_garbage(void **state)
         "%%%",
         "aGVsbG8=",
         "X19pYWJj",
-        "MjAyNi0wOC0yMlQxMDowMDowMFpfXw==", /* no id */
+        "MjAyNi0wOC0yMlQxMDowMDowMFpfXw==",         /* no id */
+        "MjAyNi0wOC0yMlQxMDowMDowMFpfX0lBQkM=",     /* IABC */
+        "MjAyNi0wOC0yMlQxMDowMDowMFpfX2lhYmMtZGVm", /* iabc-def */
         "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
         "A"
         "AAAAAAAAAAAAAAAAAAAAA",
