@@ -1,6 +1,7 @@
 """Fixtures of the end-to-end tests: e2b-local on a free port with a state folder of its own."""
 import pytest
 from local_server import Server
+from scripted_peer import Peer
 
 
 @pytest.fixture(scope="session")
@@ -41,3 +42,23 @@ def sdk(server, monkeypatch):
         monkeypatch.setenv(name, value)
     yield
     server.kill_all()
+
+
+@pytest.fixture
+def peer():
+    """Starts scripted peers: peer(script, server=None). What a script expected must have come by the
+    end of the test, unless the test has asked for end() itself."""
+    started = []
+
+    def start(script, server=None):
+        started.append(Peer(script, server))
+        return started[-1]
+
+    yield start
+    try:
+        for one in started:
+            if one.verdict is None:
+                assert one.end() == "ok"
+    finally:
+        for one in started:
+            one.kill()
