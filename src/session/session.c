@@ -522,6 +522,7 @@ int he2b_session_close(he2b_session *session, he2b_session_fn done, void *user)
         error = add_waiter(&session->closers, done, user, 0);
     if (error)
         return error;
+    he2b_session_wake(session);
     if (!session->closing)
         he2b_teardown_post(session, END_CLOSE);
     session->closing = true;

@@ -11,23 +11,32 @@ START = "POST /process.Process/Start"
 CONNECT = "POST /sandboxes/*/connect"
 
 
+# The look at the lease goes beside (B-32): so it is not answered before what it goes beside.
+HELD_LOOK = ("when answered POST /process.Process/Start release looked\n"
+             "expect GET /sandboxes/*\n  do delay-answer-until looked")
+
+
+def without_looks(requests):
+    """What a command waited for."""
+    return [r for r in requests if not r.startswith("GET /sandboxes/")]
+
+
 @pytest.fixture
 def start_session(server):
-    """Sessions whose both planes lead through a peer: start_session(peer, option=text)."""
+    """Sessions whose both planes lead through a peer: start_session(peer, home, option=text); of
+    a persistent scope if home is given."""
     sessions = []
 
-    def start(peer, **options):
+    def start(peer, home=None, **options):
         settings = peer.environment
         sessions.append(_native.Session({
             "api_key": settings["E2B_API_KEY"], "api_url": settings["E2B_API_URL"],
-            "sandbox_url": settings["E2B_SANDBOX_URL"], **options}))
+            "sandbox_url": settings["E2B_SANDBOX_URL"], **options}, {}, home and str(home), "task"))
         return sessions[-1]
 
     yield start
     for session in sessions:
-        closing = session.close()
-        while not closing.wait(1000):
-            pass
+        close(session)              # closing what is closed is fine
     server.kill_all()
 
 
@@ -35,6 +44,13 @@ def start_session(server):
 def through(peer, server):
     """A peer before the server."""
     return lambda script="": peer(script, server)
+
+
+def close(session):
+    closing = session.close()
+    while not closing.wait(1000):
+        pass
+    assert closing.failure is None
 
 
 def run(session, text, **options):
@@ -54,7 +70,8 @@ def turns(peer, word):
     [command] = [i for i, request in enumerate(requests) if word in request["body"]]
     assert requests[command]["path"] == "/process.Process/Start"
     return requests[command]["turn"], [
-        "%s %s" % (request["method"], request["path"]) for request in requests[:command + 1]]
+        "%s %s" % (request["method"], request["path"].partition("?")[0])
+        for request in requests[:command + 1]]
 
 
 # ---- from nothing to a command ----
@@ -84,8 +101,76 @@ def test_first_commands_at_once(through, start_session):  # 3: they share one br
     assert first == 3
 
 
-# Budgets of persistent sandboxes belong here, as tests of their own, once sessions have a scope:
-# create 4, a reader that attaches 4, a writer that attaches 5 without host state.
+LIST = "GET /v2/sandboxes"
+
+
+def test_persistent_create(through, start_session, tmp_path):  # 4
+    it = through()
+    run(start_session(it, tmp_path), "echo the-word")
+    assert turns(it, "the-word") == (4, [LIST, "POST /sandboxes", START, START])
+
+
+def test_reader_attaches(through, start_session, tmp_path):  # 4
+    it = through("barrier looked")
+    run(start_session(it, tmp_path), "true")
+    it.script(HELD_LOOK)
+    before = it.count("turns")
+    reader = start_session(it, tmp_path)
+    run(reader, "echo the-word")
+    assert reader.role == "reading"
+    number, requests = turns(it, "the-word")
+    assert number == before + 4
+    [attach] = [i for i, r in enumerate(requests) if r.endswith("/connect")]
+    assert without_looks(requests[attach - 1:]) == [LIST, requests[attach], START, START]
+
+
+def test_writer_attaches(through, start_session, tmp_path):  # 5
+    it = through("barrier looked")
+    first = start_session(it, tmp_path)
+    run(first, "true")
+    close(first)
+    it.script(HELD_LOOK)
+    before = it.count("turns")
+    writer = start_session(it, tmp_path)
+    run(writer, "echo the-word")
+    assert writer.role == "holding"
+    number, requests = turns(it, "the-word")
+    assert number == before + 5
+    [attach] = [i for i, r in enumerate(requests) if r.endswith("/connect")]
+    assert without_looks(requests[attach - 1:]) == [LIST, requests[attach], START, START, START]
+
+
+def test_promotion(through, start_session, tmp_path):  # 3: the writer's way in a sandbox that is known
+    it = through()
+    first, second = start_session(it, tmp_path), start_session(it, tmp_path)
+    run(first, "true")
+    run(second, "true")
+    close(first)
+    before = it.count("turns")
+    run(second, "echo the-word")
+    assert second.role == "holding" and turns(it, "the-word")[0] == before + 3
+
+
+@pytest.mark.parametrize("role", ["holding", "reading"])
+def test_ready_command_in_a_scope(through, start_session, tmp_path, role):  # 1
+    it = through()
+    sessions = [start_session(it, tmp_path) for _ in range(2)]
+    for session in sessions:
+        run(session, "true")
+    [session] = [s for s in sessions if s.role == role]
+    for n in range(3):
+        before, asked = it.count("turns"), it.count("requests")
+        run(session, "echo word-%d" % n)
+        assert it.count("turns") == before + 1 and it.count("requests") == asked + 1
+
+
+def test_end_of_a_persistent_session(through, start_session, tmp_path):  # none: left to its lease
+    it = through()
+    session = start_session(it, tmp_path)
+    run(session, "true")
+    before = it.count("requests")
+    close(session)
+    assert it.count("requests") == before
 
 
 # ---- a command on a ready environment ----
@@ -132,23 +217,27 @@ def test_renewal_goes_beside(through, start_session):  # 1
 
 
 def test_renewal_comes_first_when_little_is_left(through, start_session):  # 2
-    it = through()
+    it = through("barrier looked")
     session = start_session(it, lease_seconds="60", command_grace_seconds="0")
     run(session, "true")                        # of a lease of 60 s less than 60 are left now
+    it.script(HELD_LOOK)
     before = it.count("turns")
     run(session, "echo the-word", timeout_ms=100000)
     number, requests = turns(it, "the-word")
-    assert number == before + 2 and requests[-2].endswith("/connect") and requests[-1] == START
+    assert number == before + 2
+    [connect, start] = without_looks(requests)[-2:]
+    assert connect.endswith("/connect") and start == START
 
 
 def test_renewals_are_throttled(through, start_session):  # at most one per 30 s
     """A hundred commands, each of which would need more than is left."""
-    it = through("barrier begun")
+    it = through("barrier begun\nbarrier all")
     session = start_session(it)
     run(session, "true")
-    it.script(HELD_RENEWAL)
+    it.script(HELD_RENEWAL + "\nexpect GET /sandboxes/*\n  do delay-answer-until all")
     before = it.count("turns")
     for n in range(100):
         run(session, "true", timeout_ms=(1000 + 100 * n) * 1000)
     assert it.count(CONNECT) == 1 and it.count(START) == 2 + 100
     assert it.count("turns") == before + 100
+    it.release("all")

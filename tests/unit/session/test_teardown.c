@@ -61,6 +61,8 @@ static void test_unused(void **state)
     scoped_session(scoped, 0, true);
     assert_int_equal(world_close(scoped->world), 0);
     assert_string_equal(scoped_log(scoped), "");
+    /* and once more: it is closed already, and that is said (B-90) */
+    assert_int_equal(world_close(scoped->world), 0);
 }
 
 /* B-93: each attempt begins with a connect. */
