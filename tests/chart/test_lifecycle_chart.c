@@ -34,6 +34,7 @@ struct story {
     bool fit;     /* looked into since it was made, joined or booted */
     bool role;    /* it, or a lock of it, may be held */
     bool elected; /* since it was last looked for */
+    bool waited;  /* somebody waits to be admitted */
     bool closed;
     bool told; /* everybody who waited when it closed */
     bool rested;
@@ -123,7 +124,28 @@ static bool story_allows(const struct story *story, int event)
 /* An answer that nobody takes would leave everybody waiting; after the end nobody waits. */
 static bool story_owes(const struct story *story, int event)
 {
-    return !story->rested && (event == LIFE_CLOSE || is_answer(story, event));
+    const int state = chart.state(&walk.places[walk.at].machine);
+
+    switch (event) {
+    case LIFE_WANT_NEW:
+    case LIFE_WANT_OLD:
+    case LIFE_WANT_SCOPE:
+        return state == HE2B_LIFECYCLE_DETACHED;
+    case LIFE_WANT:
+    case LIFE_WANT_GATE:
+    case LIFE_STALE:
+    case LIFE_VANISHED:
+        return state == HE2B_LIFECYCLE_READY;
+    case LIFE_RENEW:
+        /* commands that run want their lease while a host's step takes its time (B-31) */
+        return state == HE2B_LIFECYCLE_READY || state == HE2B_LIFECYCLE_PREPARING;
+    case LIFE_ABANDONED:
+        /* a search of which nobody hears keeps no other session from the role (B-64) */
+        return !story->closed && story->kind == SCOPE && !story->joined &&
+               (story->call == ELECTION || story->call == LIST || story->call == CONNECT);
+    default:
+        return !story->rested && (event == LIFE_CLOSE || is_answer(story, event));
+    }
 }
 
 /* ---- what comes of it ---- */
@@ -142,6 +164,14 @@ static void story_event(struct story *story, int event)
     else if (is_answer(story, event))
         story->call = NONE;
     switch (event) {
+    case LIFE_WANT_NEW:
+    case LIFE_WANT_OLD:
+    case LIFE_WANT_SCOPE:
+    case LIFE_WANT:
+    case LIFE_WANT_GATE:
+    case LIFE_STALE:
+        story->waited = true;
+        break;
     case LIFE_CREATED:
     case LIFE_MADE:
     case LIFE_CONNECTED:
@@ -164,6 +194,7 @@ static void story_event(struct story *story, int event)
         story->fit = true;
         break;
     case LIFE_VANISHED:
+        story->waited = true;
         story->running = false;
         break;
     case LIFE_ELECTED:
@@ -257,15 +288,17 @@ static void story_action(struct story *story, int event, const char *action)
         lose_sandbox(story);
     } else if (is(action, "admit")) {
         require(!story->closed, "closing lets nobody start (B-90)");
-        require(story->running && story->fit,
-                "no command before the sandbox was looked into (B-28)");
+        require(story->running && story->fit, "no command in a sandbox not looked into (B-28)");
         require(story->kind != SCOPE || event == LIFE_PREPARED,
                 "no command of a scope without the role's word on it (B-65)");
+        story->waited = false;
     } else if (is(action, "refuse_waiters")) {
         require(event == LIFE_REFUSED, "only what was looked at is refused");
+        story->waited = false;
     } else if (is(action, "fail_waiters")) {
         require(story->closed || !story->role, "told before the role is given up (B-64)");
         story->told = story->closed;
+        story->waited = false;
     } else if (is(action, "report_rest")) {
         require(!story->rested, "it comes to rest once");
         require(story->closed && story->told, "whoever waits is told first");
@@ -294,9 +327,13 @@ static void story_check(const struct story *story, int event, int state)
     require(at_rest == (story->call == NONE), "an answer is waited for exactly where one is due");
     require((state == HE2B_LIFECYCLE_CLOSED) == story->rested, "its end is reported, once");
     require(!story->closed || story->told, "whoever waits when it closes is told at once (B-90)");
+    require(!at_rest || !story->waited, "whoever waits is answered");
     require(!story->renewing || state == HE2B_LIFECYCLE_READY || state == HE2B_LIFECYCLE_PREPARING,
             "renewals run beside commands, and beside nothing else");
     require(state != HE2B_LIFECYCLE_DETACHED || !story->role, "no role without a sandbox (B-64)");
+    require(event != LIFE_CLOSE || story->call != CREATE || did("end_create"),
+            "a create that is on its way is not sent again (B-90)");
+    require(event != LIFE_RENEW || did("send_renew"), "a lease is extended when it is time (B-31)");
     if (story->closed)
         return;
     require(event != LIFE_FAILED || did("drop_role"), "who cannot work gives the role up (B-64)");

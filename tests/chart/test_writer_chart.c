@@ -300,6 +300,8 @@ static void story_action(struct story *story, int event, const char *action)
         story->call = NONE;
     } else if (is(action, "report_elected")) {
         answer(story, ELECTION);
+        require(event == WRITER_WON || event == WRITER_ALONE || event == WRITER_TAKEN,
+                "the locks are tried before each search (B-24)");
     } else if (is(action, "report_prepared")) {
         answer(story, PREPARATION);
         require(!story->marked && !story->taking, "no command in a dirty scope (B-62, B-65)");
@@ -339,7 +341,9 @@ static void story_check(const struct story *story, int event, int state)
             "something is on its way exactly while the lifecycle waits");
     require((state == HE2B_WRITER_IDLE) == !story->locks, "idle is without a lock");
     require(event != WRITER_ALONE || did("warn_degraded"), "that is said (B-61)");
-    require(event != WRITER_DIRTY || did("note_not_ready"), "a reader is told why (B-65)");
+    require((event != WRITER_DIRTY && (event != WRITER_LOOKED || story->writes)) ||
+                did("note_not_ready"),
+            "a reader is told why (B-65)");
     /* B-62: a failure on the way gives the lease up and leaves the marker */
     require(!failed || !was_taking || did("step_release"), "a failure releases the lease (B-62)");
     require(story->marked || !walk.places[walk.at].story.marked || event == WRITER_CLEARED ||
