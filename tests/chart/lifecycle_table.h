@@ -5,81 +5,85 @@
 #ifndef HE2B_TESTS_CHART_LIFECYCLE_TABLE_H
 #define HE2B_TESTS_CHART_LIFECYCLE_TABLE_H
 
-#include "machines/lifecycle.h"
+#include "tests/chart/chart.h"
 
-#include <stddef.h>
-
-struct row {
-    enum he2b_lifecycle_state_id state;
-    enum he2b_lifecycle_event event;
-    enum he2b_lifecycle_state_id next;
-    const char *actions;
-};
-
-#define DETACHED   HE2B_LIFECYCLE_DETACHED
-#define CREATING   HE2B_LIFECYCLE_CREATING
-#define UNWINDING  HE2B_LIFECYCLE_UNWINDING
-#define CONNECTING HE2B_LIFECYCLE_CONNECTING
-#define PROBING    HE2B_LIFECYCLE_PROBING
-#define READY      HE2B_LIFECYCLE_READY
-#define REPLACING  HE2B_LIFECYCLE_REPLACING
-#define CLOSING    HE2B_LIFECYCLE_CLOSING
-#define CLOSED     HE2B_LIFECYCLE_CLOSED
+#define ON(state, event, next, actions)                                                            \
+    {                                                                                              \
+        HE2B_LIFECYCLE_##state, event, HE2B_LIFECYCLE_##next, actions                              \
+    }
 
 /* A pair that is not here is refused. */
 static const struct row table[] = {
-    {DETACHED, LIFE_WANT_NEW, CREATING, "send_create"},
-    {DETACHED, LIFE_WANT_OLD, CONNECTING, "send_connect"},
-    {DETACHED, LIFE_CLOSE, CLOSING, "fail_waiters send_kill"},
+    ON(DETACHED, LIFE_WANT_NEW, CREATING, "send_create"),
+    ON(DETACHED, LIFE_WANT_OLD, CONNECTING, "send_connect"),
+    ON(DETACHED, LIFE_WANT_SCOPE, ELECTING, "seek_role"),
+    ON(DETACHED, LIFE_CLOSE, CLOSED, "fail_waiters report_rest"),
 
-    {CREATING, LIFE_CREATED, PROBING, "send_probe"},
-    {CREATING, LIFE_FAILED, DETACHED, "fail_waiters"},
-    {CREATING, LIFE_CLOSE, UNWINDING, "end_create fail_waiters"},
+    ON(ELECTING, LIFE_ELECTED, LOOKING_UP, "send_list"),
+    ON(ELECTING, LIFE_FAILED, DROPPING, "drop_role"),
+    ON(ELECTING, LIFE_ABANDONED, DROPPING, "drop_role"),
+    ON(ELECTING, LIFE_CLOSE, CLOSED, "fail_waiters report_rest"),
 
-    {UNWINDING, LIFE_CREATED, CLOSING, "send_kill"},
-    {UNWINDING, LIFE_FAILED, CLOSING, "send_kill"},
+    ON(LOOKING_UP, LIFE_FOUND, CONNECTING, "send_connect"),
+    ON(LOOKING_UP, LIFE_ABSENT, CREATING, "send_create"),
+    ON(LOOKING_UP, LIFE_FAILED, DROPPING, "drop_role"),
+    ON(LOOKING_UP, LIFE_ABANDONED, DROPPING, "cancel_call drop_role"),
+    ON(LOOKING_UP, LIFE_CLOSE, CLOSED, "cancel_call fail_waiters report_rest"),
 
-    {CONNECTING, LIFE_ATTACHED, READY, "admit"},
-    {CONNECTING, LIFE_CONNECTED, PROBING, "send_probe"},
-    {CONNECTING, LIFE_GONE, CREATING, "forget_sandbox send_create"},
-    {CONNECTING, LIFE_FAILED, DETACHED, "fail_waiters"},
-    {CONNECTING, LIFE_CLOSE, CLOSING, "cancel_call fail_waiters send_kill"},
+    ON(CREATING, LIFE_CREATED, PROBING, "send_probe"),
+    ON(CREATING, LIFE_MADE, PREPARING, "prepare_made"),
+    ON(CREATING, LIFE_FAILED, DROPPING, "drop_role"),
+    ON(CREATING, LIFE_CLOSE, CLOSING, "end_create fail_waiters"),
 
-    {PROBING, LIFE_PROBED, READY, "admit"},
-    {PROBING, LIFE_FAILED, DETACHED, "fail_waiters"},
-    {PROBING, LIFE_CLOSE, CLOSING, "cancel_call fail_waiters send_kill"},
+    ON(CONNECTING, LIFE_ATTACHED, READY, "admit"),
+    ON(CONNECTING, LIFE_CONNECTED, PROBING, "send_probe"),
+    ON(CONNECTING, LIFE_GONE, CREATING, "forget_sandbox send_create"),
+    ON(CONNECTING, LIFE_SAME, PREPARING, "gate_role"),
+    ON(CONNECTING, LIFE_JOINED, PREPARING, "prepare_joined"),
+    ON(CONNECTING, LIFE_REBOOTED, PREPARING, "prepare_rebooted"),
+    ON(CONNECTING, LIFE_NEXT, CONNECTING, "send_connect"),
+    ON(CONNECTING, LIFE_ABSENT, CREATING, "send_create"),
+    ON(CONNECTING, LIFE_ASTRAY, ELECTING, "forget_sandbox seek_again"),
+    ON(CONNECTING, LIFE_FAILED, DROPPING, "drop_role"),
+    ON(CONNECTING, LIFE_ABANDONED, DROPPING, "cancel_call drop_role"),
+    ON(CONNECTING, LIFE_CLOSE, CLOSED, "cancel_call fail_waiters report_rest"),
 
-    {READY, LIFE_WANT, READY, "admit"},
-    {READY, LIFE_RENEW, READY, "send_renew"},
-    {READY, LIFE_RENEWED, READY, "note_lease"},
-    {READY, LIFE_STALE, CONNECTING, "cancel_renew send_connect"},
-    {READY, LIFE_VANISHED, REPLACING, "cancel_renew send_connect"},
-    {READY, LIFE_CLOSE, CLOSING, "cancel_renew fail_waiters send_kill"},
+    ON(PROBING, LIFE_PROBED, READY, "admit"),
+    ON(PROBING, LIFE_FAILED, DROPPING, "drop_role"),
+    ON(PROBING, LIFE_CLOSE, CLOSED, "cancel_call fail_waiters report_rest"),
 
-    {REPLACING, LIFE_ATTACHED, READY, "admit"},
-    {REPLACING, LIFE_CONNECTED, PROBING, "send_probe"},
-    {REPLACING, LIFE_GONE, CREATING, "forget_sandbox send_create"},
-    {REPLACING, LIFE_FAILED, DETACHED, "fail_waiters"},
-    {REPLACING, LIFE_CLOSE, CLOSING, "cancel_call fail_waiters send_kill"},
+    ON(PREPARING, LIFE_PREPARED, READY, "admit"),
+    ON(PREPARING, LIFE_REFUSED, READY, "refuse_waiters"),
+    ON(PREPARING, LIFE_RENEW, PREPARING, "send_renew"),
+    ON(PREPARING, LIFE_RENEWED, PREPARING, "note_lease"),
+    ON(PREPARING, LIFE_FAILED, DROPPING, "cancel_renew drop_role"),
+    ON(PREPARING, LIFE_CLOSE, CLOSED, "cancel_renew fail_waiters report_rest"),
 
-    {CLOSING, LIFE_KILLED, CLOSED, "report_closed"},
+    ON(READY, LIFE_WANT, READY, "admit"),
+    ON(READY, LIFE_WANT_GATE, PREPARING, "gate_role"),
+    ON(READY, LIFE_RENEW, READY, "send_renew"),
+    ON(READY, LIFE_RENEWED, READY, "note_lease"),
+    ON(READY, LIFE_STALE, CONNECTING, "cancel_renew send_connect"),
+    ON(READY, LIFE_VANISHED, REPLACING, "cancel_renew send_connect"),
+    ON(READY, LIFE_CLOSE, CLOSED, "cancel_renew fail_waiters report_rest"),
+
+    ON(REPLACING, LIFE_ATTACHED, READY, "admit"),
+    ON(REPLACING, LIFE_CONNECTED, PROBING, "send_probe"),
+    ON(REPLACING, LIFE_GONE, CREATING, "forget_sandbox send_create"),
+    ON(REPLACING, LIFE_SAME, PREPARING, "gate_role"),
+    ON(REPLACING, LIFE_REBOOTED, PREPARING, "prepare_rebooted"),
+    ON(REPLACING, LIFE_ASTRAY, ELECTING, "forget_sandbox seek_again"),
+    ON(REPLACING, LIFE_FAILED, DROPPING, "drop_role"),
+    ON(REPLACING, LIFE_CLOSE, CLOSED, "cancel_call fail_waiters report_rest"),
+
+    ON(DROPPING, LIFE_DROPPED, DETACHED, "fail_waiters"),
+    ON(DROPPING, LIFE_CLOSE, CLOSED, "fail_waiters report_rest"),
+
+    ON(CLOSING, LIFE_CREATED, CLOSED, "report_rest"),
+    ON(CLOSING, LIFE_MADE, CLOSED, "report_rest"),
+    ON(CLOSING, LIFE_FAILED, CLOSED, "report_rest"),
 };
 
-enum {
-    ROWS = sizeof(table) / sizeof(table[0]),
-    EVENTS = HE2B_LIFECYCLE_EVENT_COUNT,
-};
-
-static inline const struct row *find(enum he2b_lifecycle_state_id state,
-                                     enum he2b_lifecycle_event event)
-{
-    size_t i;
-
-    for (i = 0; i < ROWS; i++) {
-        if (table[i].state == state && table[i].event == event)
-            return &table[i];
-    }
-    return NULL;
-}
+CHART(lifecycle, LIFECYCLE, HE2B_LIFECYCLE_DETACHED, "LIFE_");
 
 #endif
