@@ -72,10 +72,15 @@ def test_a_create_that_is_lost_and_no_look_tells(peer, empty):  # B-22
         assert it.count(CREATED) == 1 and it.count(LISTED) == 1 and it.count("requests") == 2
 
 
+# Lost twice where libcurl by itself sends it once more: a request without a body, on a connection that
+# was used before.
+LOST_KILL = "expect DELETE /sandboxes/*\n  do lose-before-head\n  times 2\n"
+
+
 def test_a_kill_that_is_lost(peer, empty):  # B-91: one that succeeds, repeated while it is not known
-    it = peer("expect DELETE /sandboxes/*\n  do lose-before-head", empty)
+    it = peer(LOST_KILL, empty)
     assert run(it, "run", "--", "echo ran") == (0, "ran\n", "")
-    assert it.count(CREATED) == 1 and it.count("DELETE /sandboxes/*") == 2
+    assert it.count(CREATED) == 1 and it.count("DELETE /sandboxes/*") == 3
     assert it.requests()[-1]["status"] == 404       # gone is fine
 
 
@@ -216,9 +221,8 @@ def test_a_show_that_is_lost(peer, empty):
 
 def test_kill_and_pause_that_are_lost(peer, empty):
     made = empty.create(autoPause=True, metadata={"hermes_plugin": "e2b-terminal"})
-    it = peer("expect POST /sandboxes/*/pause\n  do lose-before-head\n"
-              "expect DELETE /sandboxes/*\n  do lose-before-head", empty)
+    it = peer("expect POST /sandboxes/*/pause\n  do lose-before-head\n" + LOST_KILL, empty)
     assert run(it, "pause", "--yes", made.id)[0] == 0
     assert made.detail()["state"] == "paused"
     assert run(it, "kill", "--yes", made.id)[0] == 0
-    assert it.count("POST /sandboxes/*/pause") == 2 and it.count("DELETE /sandboxes/*") == 2
+    assert it.count("POST /sandboxes/*/pause") == 2 and it.count("DELETE /sandboxes/*") == 3
