@@ -184,7 +184,7 @@ static void report_prepared(void *user)
     he2b_session *session = user;
 
     /* Without Hermes state nobody's command can have missed a change of it. */
-    if (!session->host_state && session->writer.state == HE2B_WRITER_CLEARING)
+    if (!session->host_state && session->writer.state != HE2B_WRITER_PROMOTING)
         he2b_waiters_ask(session);
     he2b_session_post(session, LIFE_PREPARED);
 }

@@ -12,14 +12,8 @@ START = "POST /process.Process/Start"
 CONNECT = "POST /sandboxes/*/connect"
 
 
-# The look at the lease goes beside (B-32): so it is not answered before what it goes beside.
-HELD_LOOK = ("when answered POST /process.Process/Start release looked\n"
-             "expect GET /sandboxes/*\n  do delay-answer-until looked")
-
-
-def without_looks(requests):
-    """What a command waited for."""
-    return [r for r in requests if not r.startswith("GET /sandboxes/")]
+# The look at the lease: nobody waits for it (B-32).
+LOOK = "beside GET /sandboxes/*"
 
 
 @pytest.fixture
@@ -44,7 +38,7 @@ def start_session(server):
 @pytest.fixture
 def through(peer, server):
     """A peer before the server."""
-    return lambda script="": peer(script, server)
+    return lambda script="": peer(LOOK + "\n" + script, server)
 
 
 def close(session):
@@ -72,7 +66,7 @@ def turns(peer, word):
     assert requests[command]["path"] == "/process.Process/Start"
     return requests[command]["turn"], [
         "%s %s" % (request["method"], request["path"].partition("?")[0])
-        for request in requests[:command + 1]]
+        for request in requests[:command + 1] if request["turn"]]
 
 
 # ---- from nothing to a command ----
@@ -112,9 +106,8 @@ def test_persistent_create(through, start_session, tmp_path):  # 4
 
 
 def test_reader_attaches(through, start_session, tmp_path):  # 4
-    it = through("barrier looked")
+    it = through()
     run(start_session(it, tmp_path), "true")
-    it.script(HELD_LOOK)
     before = it.count("turns")
     reader = start_session(it, tmp_path)
     run(reader, "echo the-word")
@@ -122,15 +115,14 @@ def test_reader_attaches(through, start_session, tmp_path):  # 4
     number, requests = turns(it, "the-word")
     assert number == before + 4
     [attach] = [i for i, r in enumerate(requests) if r.endswith("/connect")]
-    assert without_looks(requests[attach - 1:]) == [LIST, requests[attach], START, START]
+    assert requests[attach - 1:] == [LIST, requests[attach], START, START]
 
 
 def test_writer_attaches(through, start_session, tmp_path):  # 5
-    it = through("barrier looked")
+    it = through()
     first = start_session(it, tmp_path)
     run(first, "true")
     close(first)
-    it.script(HELD_LOOK)
     before = it.count("turns")
     writer = start_session(it, tmp_path)
     run(writer, "echo the-word")
@@ -138,7 +130,7 @@ def test_writer_attaches(through, start_session, tmp_path):  # 5
     number, requests = turns(it, "the-word")
     assert number == before + 5
     [attach] = [i for i, r in enumerate(requests) if r.endswith("/connect")]
-    assert without_looks(requests[attach - 1:]) == [LIST, requests[attach], START, START, START]
+    assert requests[attach - 1:] == [LIST, requests[attach], START, START, START]
 
 
 def test_promotion(through, start_session, tmp_path):  # 3: the writer's way in a sandbox that is known
@@ -187,7 +179,8 @@ def test_ready_command(through, start_session):  # 1
         before, asked = it.count("turns"), it.count("requests")
         assert run(session, "echo word-%d" % n) == b"word-%d\n" % n
         assert it.count("turns") == before + 1 and it.count("requests") == asked + 1
-    assert it.count("connections") == 1         # warm
+    # warm; a second one where the end of the stream before was still on its way (B-42)
+    assert it.count("connections") <= 2
 
 
 def test_command_with_stdin(through, start_session):  # 2: the end of it comes in-band
@@ -219,27 +212,25 @@ def test_renewal_goes_beside(through, start_session):  # 1
 
 
 def test_renewal_comes_first_when_little_is_left(through, start_session):  # 2
-    it = through("barrier looked")
+    it = through()
     session = start_session(it, lease_seconds="60", command_grace_seconds="0")
     run(session, "true")                        # of a lease of 60 s less than 60 are left now
-    it.script(HELD_LOOK)
     before = it.count("turns")
     run(session, "echo the-word", timeout_ms=100000)
     number, requests = turns(it, "the-word")
     assert number == before + 2
-    [connect, start] = without_looks(requests)[-2:]
+    [connect, start] = requests[-2:]
     assert connect.endswith("/connect") and start == START
 
 
 def test_renewals_are_throttled(through, start_session):  # at most one per 30 s
     """A hundred commands, each of which would need more than is left."""
-    it = through("barrier begun\nbarrier all")
+    it = through("barrier begun")
     session = start_session(it)
     run(session, "true")
-    it.script(HELD_RENEWAL + "\nexpect GET /sandboxes/*\n  do delay-answer-until all")
+    it.script(HELD_RENEWAL)
     before = it.count("turns")
     for n in range(100):
         run(session, "true", timeout_ms=(1000 + 100 * n) * 1000)
     assert it.count(CONNECT) == 1 and it.count(START) == 2 + 100
     assert it.count("turns") == before + 100
-    it.release("all")

@@ -14,7 +14,7 @@ class Request:
         self.method, self.target = head.method, head.target
         self.headers = {name.lower(): value for name, value in head.headers}
         self.connection = connection    # counts from 1
-        self.turn = turn                # counts from 1
+        self.turn = turn                # counts from 1; 0: in none
         self.at = time.monotonic()
         self.body = b""
         self.status = 0                 # of the answer that was delivered; 0: none
@@ -44,13 +44,14 @@ class Counts:
         self.heard_turn = 0             # the highest turn of which the client has heard
         self.requests = []
 
-    def arrived(self, head, connection):
+    def arrived(self, head, connection, beside):
         """A request: its turn is one more than the last turn that its sender had heard of.
 
-        Therefore requests that are in flight together share one, whatever their connections."""
+        Therefore requests that are in flight together share one, whatever their connections. What
+        goes beside is in none, and nothing that follows it waited for it."""
         if len(self.requests) == MAX_REQUESTS:
             raise RuntimeError("more than %d requests" % MAX_REQUESTS)
-        request = Request(self, head, connection, self.heard_turn + 1)
+        request = Request(self, head, connection, 0 if beside else self.heard_turn + 1)
         self.turns = max(self.turns, request.turn)
         self.requests.append(request)
         return request

@@ -58,7 +58,8 @@ class Link:
         head = await self.client.read_head()
         if head is None:
             return False
-        request = self.peer.counts.arrived(head, self.number)
+        request = self.peer.counts.arrived(
+            head, self.number, self.peer.script.is_beside(head.method, head.target))
         self.peer.arrived(request)
         exchange = Exchange(self, head, request,
                             self.peer.script.rule_for(head.method, head.target))

@@ -118,6 +118,7 @@ class Script:
     def __init__(self):
         self.rules = []
         self.triggers = []
+        self.besides = []               # patterns of what is in no turn
         self.barriers = set()
         self.rtt = 0.0                  # seconds
         self.rule = None
@@ -144,6 +145,9 @@ class Script:
                 rule.seen += 1
                 return rule
         return None
+
+    def is_beside(self, method, target):
+        return any(pattern.matches(method, target) for pattern in self.besides)
 
     # ---- reading ----
 
@@ -179,6 +183,10 @@ class Script:
         if release != "release":
             raise ValueError("not: when [answered] METHOD PATH release NAME")
         self.triggers.append(Trigger(Pattern(method, path), answered, self.barrier(name)))
+
+    def read_beside(self, rest):
+        method, path = rest.split()
+        self.besides.append(Pattern(method, path))
 
     def read_expect(self, rest):
         method, path = rest.split()
