@@ -18,6 +18,7 @@ struct create {
     char *scope;
     bool second;             /* this attempt is the last */
     bool unwanted;           /* nothing is started any more */
+    bool garbled;            /* answered as made, but by no word of which sandbox: one look */
     he2b_request *request;   /* the create itself */
     he2b_control *sub;       /* a look for it, or the connect to what was found */
     he2b_timer *timer;       /* the next look */
@@ -143,6 +144,10 @@ static void begin_again(struct create *create)
 {
     int error;
 
+    if (create->garbled) {
+        fail(create, &create->answer.failure);
+        return;
+    }
     if (create->second) {
         fail_with(create, HE2B_ERR_LOST, create->answer.status,
                   "the server shows no sandbox of either attempt; try again",
@@ -206,6 +211,10 @@ static void on_looked(void *user, const struct he2b_list_answer *answer)
     int64_t wait = he2b_control_times(create->settings)->look_every;
 
     create->sub = NULL;
+    if (create->garbled && !(answer->ok && answer->count)) {
+        fail(create, &create->answer.failure);
+        return;
+    }
     if (answer->ok && answer->count) {
         adopt(create, answer->items[0].sandbox_id);
         return;
@@ -247,6 +256,18 @@ static void look(void *arg)
 
 /* ---- the create ---- */
 
+/* A 201 says that something was made: if it was a sandbox, nobody would know what to end. (A 200 is
+ * what a page of somebody else's is answered with.) */
+static void look_once(struct create *create, const struct he2b_request_answer *answer)
+{
+    create->garbled = true;
+    create->answer.ok = false;
+    he2b_request_failure(&create->answer.failure, create->settings, &create_kind, HE2B_ERR_PROTOCOL,
+                         answer->status, "check E2B_API_URL", he2b_no_sandbox,
+                         strlen(he2b_no_sandbox));
+    look(create);
+}
+
 static void on_created(void *user, const struct he2b_request_answer *answer)
 {
     struct create *create = user;
@@ -258,6 +279,8 @@ static void on_created(void *user, const struct he2b_request_answer *answer)
     if (answer->ok) {
         if (he2b_endpoint_read(&create->answer.endpoint, answer->body, answer->len))
             finish(create);
+        else if (answer->status == 201)
+            look_once(create, answer);
         else
             fail_with(create, HE2B_ERR_PROTOCOL, answer->status, "check E2B_API_URL",
                       he2b_no_sandbox);

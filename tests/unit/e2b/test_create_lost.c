@@ -22,6 +22,8 @@ static void test_it_was_made(void **state)
         {SCENE_HALF, NULL, made}, /* inside the body */
         {502, NULL, "<html>bad gateway</html>"},
         {504, NULL, ""},
+        {201, NULL, "null"}, /* made, and no word of which */
+        {201, NULL, "<html>welcome</html>"},
     };
     struct scene *scene = *state;
     size_t i;
