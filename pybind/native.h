@@ -44,7 +44,8 @@ struct native_loop *native_loop_get(void);
 /* False with an exception in a forked child of the process that made the loop. */
 bool native_here(const struct native_loop *loop);
 
-/* A detached thread in which no signal is delivered: those are for Python's. False: none to be had. */
+/* A detached thread in which no signal is delivered: those are for Python's. False: none to be had.
+ */
 bool native_thread_start(void *(*fn)(void *arg), void *arg);
 
 /* ---- step.c ---- */
