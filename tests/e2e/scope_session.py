@@ -19,7 +19,7 @@ class Session:
 
     def __init__(self, server, home, task="task", wrapper=(), environment=None, **options):
         options = {
-            "api_key": server.key,
+            "api_key": server.environment["E2B_API_KEY"],
             "api_url": server.environment["E2B_API_URL"],
             "sandbox_url": server.environment["E2B_SANDBOX_URL"],
             **options,

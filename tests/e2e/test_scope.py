@@ -122,6 +122,64 @@ def test_the_writers_death_hands_the_role_over(server, start):  # B-60, B-65
     assert len(sandboxes(server)) == 1
 
 
+# Where a session dies on its way from nothing to its first command: before an answer that it waits for.
+POINTS = ["GET /v2/sandboxes", "POST /sandboxes", "POST /process.Process/Start"]
+
+
+@pytest.mark.parametrize("point", POINTS + ["the command"])
+def test_a_death_on_the_way_leaves_one_sandbox(server, start, peer, point):  # B-24, B-25, FB-29
+    if point == "the command":
+        it = peer("barrier never\nexpect POST /process.Process/Start\n"
+                  "expect POST /process.Process/Start\n  do delay-answer-until never", server)
+    else:
+        it = peer("barrier never\nexpect %s\n  do delay-answer-until never" % point, server)
+    session = start(where=it)
+    session.send("run", text="true")
+    until(lambda: it.count(POINTS[2]) == 2 if point == "the command" else it.count(point))
+    if point == "POST /sandboxes":
+        until(server.ids)  # it was made, and nobody heard of it
+    session.kill()
+    session = start()
+    assert session.run("echo ran") == "ran\n"
+    assert session.ask("state")["role"] == "holding"
+    assert len(server.ids()) == 1
+
+
+LOST = [
+    "do lose-before-head",
+    "do cut-head-after 20",
+    "do cut-after 10",
+    "do replace-status 504",
+]
+
+
+@pytest.mark.parametrize("fault", LOST)
+def test_a_create_whose_answer_is_lost(server, start, peer, fault):  # B-25
+    it = peer("expect POST /sandboxes\n  " + fault, server)
+    session = start(where=it)
+    assert session.run("echo ran") == "ran\n"
+    assert it.count("POST /sandboxes") == 1
+    assert server.ids() == {session.ask("state")["sandbox"]}
+
+
+UNKNOWN = [
+    ("do answer 401 application/json {}", "HE2B_ERR_KEY"),
+    ("do answer 403 application/json {}", "HE2B_ERR_REFUSED"),
+    ("do answer 200 application/json null", "HE2B_ERR_PROTOCOL"),
+    ("do answer 200 application/json {}", "HE2B_ERR_PROTOCOL"),
+]
+
+
+@pytest.mark.parametrize("fault, code", UNKNOWN)
+def test_a_look_up_without_an_answer_makes_nothing(server, start, peer, fault, code):  # B-22, B-64
+    it = peer("expect GET /v2/sandboxes\n  always\n  " + fault, server)
+    session = start(where=it)
+    answer = session.ask("run", text="echo ran")
+    assert answer["failure"]["code"] == code and answer["output"] == ""
+    assert it.count("POST /sandboxes") == 0 and not server.ids()
+    assert lease_is_free(start.home, answer["scope"])
+
+
 def test_a_reader_refuses_while_the_scope_is_dirty(server, start):  # B-65, B-67
     first = start()
     first.run("echo x > ~/file")
