@@ -10,11 +10,13 @@ src_session_libsession_la_SOURCES = \
 	src/session/output.c src/session/output.h \
 	src/session/info.c \
 	src/session/probe.c \
-	src/session/scope_writer.c \
+	src/session/pump.c \
 	src/session/role.c \
+	src/session/scope_writer.c \
 	src/session/search.c \
 	src/session/session.c src/session/session.h \
 	src/session/step.c src/session/step.h \
 	src/session/stream.c \
 	src/session/teardown.c \
+	src/session/waiters.c \
 	src/session/wrapper.c src/session/wrapper.h

@@ -44,232 +44,6 @@ void he2b_session_target(const he2b_session *session, struct he2b_process_target
     ret->endpoint = &session->endpoint;
 }
 
-/* ---- the pump ---- */
-
-void he2b_session_wake(he2b_session *session)
-{
-    he2b_task_schedule(session->pump);
-}
-
-void he2b_session_post(he2b_session *session, enum he2b_lifecycle_event event)
-{
-    he2b_events_post(&session->events, (int)event);
-    he2b_session_wake(session);
-}
-
-void he2b_writer_post(he2b_session *session, enum he2b_writer_event event)
-{
-    he2b_events_post(&session->writer_events, (int)event);
-    he2b_session_wake(session);
-}
-
-void he2b_teardown_post(he2b_session *session, enum he2b_teardown_event event)
-{
-    he2b_events_post(&session->teardown_events, (int)event);
-    he2b_session_wake(session);
-}
-
-static bool step_writer(he2b_session *session)
-{
-    enum he2b_writer_state_id before = session->writer.state;
-    unsigned refused = session->writer.refused;
-    int event;
-
-    if (!he2b_events_take(&session->writer_events, &event))
-        return false;
-    he2b_writer_machine_step(&session->writer, (enum he2b_writer_event)event);
-    he2b_session_log(session, HE2B_LOG_DEBUG, "role: %s, %s, %s", he2b_writer_state_name(before),
-                     he2b_writer_event_name((enum he2b_writer_event)event),
-                     session->writer.refused != refused
-                         ? "refused"
-                         : he2b_writer_state_name(session->writer.state));
-    return true;
-}
-
-static bool step_teardown(he2b_session *session)
-{
-    enum he2b_teardown_state_id before = session->teardown.state;
-    unsigned refused = session->teardown.refused;
-    int event;
-
-    if (!he2b_events_take(&session->teardown_events, &event))
-        return false;
-    he2b_teardown_machine_step(&session->teardown, (enum he2b_teardown_event)event);
-    he2b_session_log(session, HE2B_LOG_DEBUG, "end: %s, %s, %s", he2b_teardown_state_name(before),
-                     he2b_teardown_event_name((enum he2b_teardown_event)event),
-                     session->teardown.refused != refused
-                         ? "refused"
-                         : he2b_teardown_state_name(session->teardown.state));
-    return true;
-}
-
-static bool step_session(he2b_session *session)
-{
-    enum he2b_lifecycle_state_id before = session->machine.state;
-    unsigned refused = session->machine.refused;
-    int event;
-
-    if (!he2b_events_take(&session->events, &event))
-        return false;
-    he2b_lifecycle_machine_step(&session->machine, (enum he2b_lifecycle_event)event);
-    he2b_session_log(
-        session, HE2B_LOG_DEBUG, "session: %s, %s, %s", he2b_lifecycle_state_name(before),
-        he2b_lifecycle_event_name((enum he2b_lifecycle_event)event),
-        session->machine.refused != refused ? "refused"
-                                            : he2b_lifecycle_state_name(session->machine.state));
-    return true;
-}
-
-static int64_t longest_need(const he2b_session *session)
-{
-    const struct he2b_waiter *waiter;
-    int64_t need = 0;
-
-    for (waiter = session->waiters; waiter; waiter = waiter->next) {
-        if (waiter->need_ms > need)
-            need = waiter->need_ms;
-    }
-    return need;
-}
-
-/* Nothing is begun any more for who still waits: closing creates nothing (B-90). A sync that is on
- * its way comes first, as a command does: the pull begins with a writer at rest. */
-static bool may_close(const he2b_session *session)
-{
-    return session->closing && !he2b_commands_live(session) && !session->events.count &&
-           !session->writer_events.count &&
-           (session->machine.state != HE2B_LIFECYCLE_PREPARING || !he2b_role_syncs(session));
-}
-
-static void close_now(he2b_session *session)
-{
-    if (session->close_sent)
-        return;
-    session->close_sent = true;
-    he2b_failure_set(&session->failure, NULL, HE2B_ERR_CLOSED, 0, "use session", NULL, "%s",
-                     he2b_strerror(HE2B_ERR_CLOSED));
-    he2b_session_post(session, LIFE_CLOSE);
-}
-
-static void consider_detached(he2b_session *session)
-{
-    session->lease_s = he2b_lease_ask(session, longest_need(session));
-    if (session->scope[0])
-        he2b_session_post(session, LIFE_WANT_SCOPE);
-    else
-        he2b_session_post(session, session->endpoint.sandbox_id[0] ? LIFE_WANT_OLD : LIFE_WANT_NEW);
-}
-
-static void consider_ready(he2b_session *session)
-{
-    enum he2b_lease_step lease = he2b_lease_step(session, longest_need(session));
-
-    if (lease != HE2B_LEASE_COVERS)
-        session->lease_s = he2b_lease_ask(session, longest_need(session));
-    if (lease == HE2B_LEASE_FIRST) {
-        he2b_session_post(session, LIFE_STALE);
-        return;
-    }
-    he2b_session_post(session, session->scope[0] ? LIFE_WANT_GATE : LIFE_WANT);
-    if (lease == HE2B_LEASE_BESIDE && he2b_lease_may_renew(session))
-        he2b_session_post(session, LIFE_RENEW);
-}
-
-/* A search of which nobody hears keeps no other session from the role (B-64). */
-static bool searching(const he2b_session *session)
-{
-    switch (session->machine.state) {
-    case HE2B_LIFECYCLE_ELECTING:
-    case HE2B_LIFECYCLE_LOOKING_UP:
-        return true;
-    case HE2B_LIFECYCLE_CONNECTING:
-        return session->scope[0] && !session->attached;
-    default:
-        return false;
-    }
-}
-
-/* What somebody who waits, or the wish to close, makes of a session that is at rest. */
-static void consider(he2b_session *session)
-{
-    if (may_close(session))
-        close_now(session);
-    else if (session->waiters && session->machine.state == HE2B_LIFECYCLE_DETACHED)
-        consider_detached(session);
-    else if (session->waiters && session->machine.state == HE2B_LIFECYCLE_READY)
-        consider_ready(session);
-    else if (!session->waiters && searching(session))
-        he2b_session_post(session, LIFE_ABANDONED);
-}
-
-void he2b_waiters_ask(he2b_session *session)
-{
-    struct he2b_waiter *waiter;
-
-    for (waiter = session->waiters; waiter; waiter = waiter->next)
-        waiter->asked = true;
-}
-
-void he2b_waiters_tell(he2b_session *session, struct he2b_waiter **list, bool asked_only,
-                       const struct he2b_failure *failure)
-{
-    struct he2b_waiter **end = &session->due;
-
-    while (*end)
-        end = &(*end)->next;
-    while (*list) {
-        struct he2b_waiter *waiter = *list;
-
-        if (asked_only && !waiter->asked) {
-            list = &waiter->next;
-            continue;
-        }
-        *list = waiter->next;
-        waiter->next = NULL;
-        waiter->failed = failure != NULL;
-        if (failure)
-            waiter->failure = *failure;
-        *end = waiter;
-        end = &waiter->next;
-    }
-}
-
-/* The callbacks of those who wait: outside every chart, and free to call anything. */
-static void tell_due(he2b_session *session)
-{
-    while (session->due && !session->deleted) {
-        struct he2b_waiter *waiter = session->due;
-
-        session->due = waiter->next;
-        waiter->fn(waiter->user, waiter->failed ? &waiter->failure : NULL);
-        free(waiter);
-    }
-}
-
-static void session_free(he2b_session *session);
-
-static void on_pump(void *arg)
-{
-    he2b_session *session = arg;
-
-    session->pumping = true;
-    while (step_teardown(session) || step_session(session) || step_writer(session) ||
-           he2b_commands_step(session)) {
-    }
-    tell_due(session);
-    if (!session->deleted)
-        he2b_commands_deliver(session);
-    if (!session->deleted)
-        he2b_steps_hand_out(session);
-    if (!session->deleted) {
-        consider(session);
-        he2b_lease_watch(session);
-    }
-    session->pumping = false;
-    if (session->deleted)
-        session_free(session);
-}
-
 /* ---- making and deleting ---- */
 
 int he2b_session_new(he2b_session **ret, he2b_loop *loop, const he2b_options *options,
@@ -293,26 +67,16 @@ int he2b_session_new(he2b_session **ret, he2b_loop *loop, const he2b_options *op
     he2b_teardown_machine_init(&session->teardown, &he2b_teardown_actions, session);
     error = he2b_settings_copy(&session->settings, options);
     if (!error)
-        error = he2b_task_new(&session->pump, loop, on_pump, session);
+        error = he2b_task_new(&session->pump, loop, he2b_session_pump, session);
     if (error) {
-        session_free(session);
+        he2b_session_free(session);
         return error;
     }
     *ret = session;
     return HE2B_OK;
 }
 
-static void free_waiters(struct he2b_waiter **list)
-{
-    while (*list) {
-        struct he2b_waiter *waiter = *list;
-
-        *list = waiter->next;
-        free(waiter);
-    }
-}
-
-static void session_free(he2b_session *session)
+void he2b_session_free(he2b_session *session)
 {
     he2b_lifecycle_cancel(session);
     he2b_timer_del(session->lease_timer);
@@ -320,33 +84,14 @@ static void session_free(he2b_session *session)
     he2b_timer_del(session->lock_timer);
     he2b_steps_forget(session);
     he2b_host_del(session->steps.host);
-    free_waiters(&session->waiters);
-    free_waiters(&session->closers);
-    free_waiters(&session->due);
+    he2b_waiters_free(&session->waiters);
+    he2b_waiters_free(&session->closers);
+    he2b_waiters_free(&session->due);
     he2b_task_del(session->pump);
     he2b_buf_free(&session->probe_output);
     he2b_settings_done(&session->settings);
     he2b_endpoint_wipe(&session->endpoint);
     free(session);
-}
-
-/* Tells them that there is nothing to wait for any more. */
-static void drop_waiters(he2b_session *session, struct he2b_waiter **list)
-{
-    struct he2b_failure failure;
-
-    he2b_failure_set(&failure, NULL, HE2B_ERR_CLOSED, 0, "use session", NULL, "%s",
-                     he2b_strerror(HE2B_ERR_CLOSED));
-    while (*list) {
-        struct he2b_waiter *waiter = *list;
-
-        *list = waiter->next;
-        if (list != &session->due)
-            waiter->fn(waiter->user, &failure);
-        else
-            waiter->fn(waiter->user, waiter->failed ? &waiter->failure : NULL);
-        free(waiter);
-    }
 }
 
 void he2b_session_del(he2b_session *session)
@@ -357,11 +102,11 @@ void he2b_session_del(he2b_session *session)
     session->deleted = true;
     session->closing = true;
     he2b_commands_drop(session);
-    drop_waiters(session, &session->waiters);
-    drop_waiters(session, &session->closers);
-    drop_waiters(session, &session->due);
+    he2b_waiters_drop(session, &session->waiters);
+    he2b_waiters_drop(session, &session->closers);
+    he2b_waiters_drop(session, &session->due);
     if (!session->pumping)
-        session_free(session);
+        he2b_session_free(session);
 }
 
 /* Nobody has asked anything of it yet. */
@@ -430,24 +175,9 @@ int he2b_session_set_api_key(he2b_session *session, const char *key)
 
 /* ---- waiting ---- */
 
-static int add_waiter(struct he2b_waiter **list, he2b_session_fn fn, void *user, int64_t need_ms)
-{
-    struct he2b_waiter *waiter = calloc(1, sizeof(*waiter));
-
-    if (!waiter)
-        return HE2B_ERR_NOMEM;
-    waiter->fn = fn;
-    waiter->user = user;
-    waiter->need_ms = need_ms;
-    while (*list)
-        list = &(*list)->next;
-    *list = waiter;
-    return HE2B_OK;
-}
-
 int he2b_session_wait(he2b_session *session, int64_t timeout_ms, he2b_session_fn fn, void *user)
 {
-    int error = add_waiter(&session->waiters, fn, user, he2b_lease_need(session, timeout_ms));
+    int error = he2b_waiters_add(&session->waiters, fn, user, he2b_lease_need(session, timeout_ms));
 
     if (!error)
         he2b_session_wake(session);
@@ -488,24 +218,10 @@ void he2b_session_cancel(he2b_session *session, void *user)
     }
 }
 
-static void forget(struct he2b_waiter **link, const void *user)
-{
-    while (*link) {
-        struct he2b_waiter *waiter = *link;
-
-        if (waiter->user == user) {
-            *link = waiter->next;
-            free(waiter);
-        } else {
-            link = &waiter->next;
-        }
-    }
-}
-
 void he2b_session_cancel_quietly(he2b_session *session, const void *user)
 {
-    forget(&session->waiters, user);
-    forget(&session->due, user);
+    he2b_waiters_forget(&session->waiters, user);
+    he2b_waiters_forget(&session->due, user);
 }
 
 int he2b_session_close(he2b_session *session, he2b_session_fn done, void *user)
@@ -517,17 +233,16 @@ int he2b_session_close(he2b_session *session, he2b_session_fn done, void *user)
     if (session->deleted)
         return HE2B_ERR_CLOSED;
     if (session->teardown.state == HE2B_TEARDOWN_CLOSED)
-        error = add_waiter(&session->due, done, user, 0);
+        error = he2b_waiters_add(&session->due, done, user, 0);
     else
-        error = add_waiter(&session->closers, done, user, 0);
+        error = he2b_waiters_add(&session->closers, done, user, 0);
     if (error)
         return error;
     he2b_session_wake(session);
     if (!session->closing)
         he2b_teardown_post(session, END_CLOSE);
     session->closing = true;
-    if (may_close(session))
-        close_now(session);
+    he2b_session_consider_close(session);
     return HE2B_OK;
 }
 

@@ -122,13 +122,21 @@ struct he2b_session {
     int64_t probe_give_up_ms;
 };
 
-/* ---- session.c ---- */
+/* ---- pump.c ---- */
 
-/* An event for the chart: the pump feeds it, soon. */
+/* An event for a chart: the pump feeds it, soon. */
 void he2b_session_post(he2b_session *session, enum he2b_lifecycle_event event);
 void he2b_writer_post(he2b_session *session, enum he2b_writer_event event);
 void he2b_teardown_post(he2b_session *session, enum he2b_teardown_event event);
 void he2b_session_wake(he2b_session *session);
+/* The pump's task. */
+void he2b_session_pump(void *session);
+/* Closes a session that is to be closed, once nothing has to come first. */
+void he2b_session_consider_close(he2b_session *session);
+
+/* ---- session.c ---- */
+
+void he2b_session_free(he2b_session *session);
 
 /* fn is told when a command that takes timeout_ms can start. HE2B_OK, HE2B_ERR_NOMEM. */
 int he2b_session_wait(he2b_session *session, int64_t timeout_ms, he2b_session_fn fn, void *user);
@@ -145,11 +153,23 @@ extern const struct he2b_lifecycle_actions he2b_lifecycle_actions;
 /* Drops every request on the way. */
 void he2b_lifecycle_cancel(he2b_session *session);
 
+/* ---- waiters.c ---- */
+
+/* HE2B_OK, HE2B_ERR_NOMEM. */
+int he2b_waiters_add(struct he2b_waiter **list, he2b_session_fn fn, void *user, int64_t need_ms);
+/* What is said of the role from now on counts for all who wait now. */
+void he2b_waiters_ask(he2b_session *session);
+/* Milliseconds of lease that the longest of them needs. */
+int64_t he2b_waiters_need(const struct he2b_waiter *waiter);
 /* Moves those of *list who were asked about, or all, to those who are told. */
 void he2b_waiters_tell(he2b_session *session, struct he2b_waiter **list, bool asked_only,
                        const struct he2b_failure *failure);
-/* What is said of the role from now on counts for all who wait now. */
-void he2b_waiters_ask(he2b_session *session);
+/* Forgets who waits with this user, without telling. */
+void he2b_waiters_forget(struct he2b_waiter **link, const void *user);
+/* Tells them at once that there is nothing to wait for any more; those who were due, what is due.
+ */
+void he2b_waiters_drop(he2b_session *session, struct he2b_waiter **list);
+void he2b_waiters_free(struct he2b_waiter **list);
 
 /* ---- role.c, teardown.c: the other charts' actions ---- */
 

@@ -209,7 +209,7 @@ static bool step_writer(struct actor *actor)
     return true;
 }
 
-/* ---- the pump (src/session/session.c) ---- */
+/* ---- the pump (src/session/pump.c) ---- */
 
 static void tell_due(struct actor *actor)
 {
