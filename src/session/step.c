@@ -102,7 +102,8 @@ static void finish_own(he2b_session *session, const he2b_step *step)
     if (result->event == WRITER_FAILED) {
         char why[HE2B_FAILURE_CAUSE_MAX];
 
-        snprintf(why, sizeof(why), "%s: %s", he2b_step_name(step->kind), strerror(result->error));
+        snprintf(why, sizeof(why), "%s: %s", he2b_step_name((int)step->kind),
+                 strerror(result->error));
         fail(session, "use <home>/cache/e2b", hint_for(result->error), why);
     }
     he2b_writer_post(session, (enum he2b_writer_event)result->event);
