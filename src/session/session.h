@@ -148,7 +148,7 @@ void he2b_lifecycle_cancel(he2b_session *session);
 /* Moves those of *list who were asked about, or all, to those who are told. */
 void he2b_waiters_tell(he2b_session *session, struct he2b_waiter **list, bool asked_only,
                        const struct he2b_failure *failure);
-/* What is said of the role from now on counts for all who wait now. */
+/* What is said of the role, or of a failure, from now on counts for all who wait now. */
 void he2b_waiters_ask(he2b_session *session);
 
 /* ---- role.c, teardown.c: the other charts' actions ---- */
