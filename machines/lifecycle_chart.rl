@@ -2,7 +2,7 @@
 # How a session gets from nothing to a sandbox in which commands can start, and to rest.
 #
 # "admit" lets those start who wait; "fail_waiters" tells everybody who waits why not, "refuse_waiters"
-# only those whose command was looked at. A session of a persistent scope ("scope" in an event's or
+# only those whose command was looked at, or who waited when it failed. A session of a persistent scope ("scope" in an event's or
 # action's name) asks the writer chart for its role before it looks for a sandbox, and before each
 # command; whatever fails on the way, the role is given up before anybody is told (B-64). What becomes
 # of the sandbox at the end is the teardown chart's business.
@@ -96,9 +96,10 @@
             LIFE_CLOSE       @cancel_call @fail_waiters @report_rest -> final
         ) >to(in_replacing),
 
-        # it failed: whoever waits is told once the role is given up (B-64)
+        # it failed: whoever waited then is told once the role is given up (B-64); who came since tries
+        # it anew
         Dropping: (
-            LIFE_DROPPED     @fail_waiters                 -> start |
+            LIFE_DROPPED     @refuse_waiters               -> start |
             LIFE_CLOSE       @fail_waiters @report_rest    -> final
         ) >to(in_dropping),
 

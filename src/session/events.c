@@ -9,6 +9,16 @@ void he2b_events_post(struct he2b_events *events, int event)
     events->waiting[events->count++] = (unsigned char)event;
 }
 
+void he2b_events_forget(struct he2b_events *events, int event)
+{
+    unsigned char *at = memchr(events->waiting, event, events->count);
+
+    if (!at)
+        return;
+    events->count--;
+    memmove(at, at + 1, events->count - (size_t)(at - events->waiting));
+}
+
 bool he2b_events_take(struct he2b_events *events, int *ret)
 {
     if (events->count == 0)

@@ -19,6 +19,8 @@ struct he2b_events {
 
 /* One that waits already is not put in again. */
 void he2b_events_post(struct he2b_events *events, int event);
+/* One that waits is not to be fed any more. */
+void he2b_events_forget(struct he2b_events *events, int event);
 /* The oldest one; false if there is none. */
 bool he2b_events_take(struct he2b_events *events, int *ret);
 

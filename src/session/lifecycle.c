@@ -239,11 +239,13 @@ static void prepare_rebooted(void *user)
     he2b_writer_post(user, WRITER_REBOOTED);
 }
 
-/* B-64: and what was found is looked for again. */
+/* B-64: and what was found is looked for again. Who waits now hears of the failure; who comes while
+ * the locks are given up does not. */
 static void drop_role(void *user)
 {
     he2b_session *session = user;
 
+    he2b_waiters_ask(session);
     if (!session->scope[0]) {
         he2b_session_post(session, LIFE_DROPPED);
         return;
@@ -275,8 +277,11 @@ static void on_renewed(void *user, const struct he2b_control_answer *answer)
                          "the lease could not be extended, %lld s are left: %s",
                          (long long)left_ms / 1000, answer->failure.text);
     }
-    /* It was paused, or is gone: the next command asks first, and what it hears decides (B-35). */
-    if (answer->ok ? answer->status == 201 : answer->failure.code == HE2B_ERR_GONE) {
+    /* It was paused, or is gone: the next command asks first, and what it hears decides (B-35).
+     * That it was resumed is heard here only: to the next one it is running. */
+    if (answer->ok && answer->status == 201) {
+        begin_anew(session);
+    } else if (!answer->ok && answer->failure.code == HE2B_ERR_GONE) {
         session->deadline_ms = 0;
         session->probed = false;
     }

@@ -179,9 +179,12 @@ int he2b_session_wait(he2b_session *session, int64_t timeout_ms, he2b_session_fn
 {
     int error = he2b_waiters_add(&session->waiters, fn, user, he2b_lease_need(session, timeout_ms));
 
-    if (!error)
-        he2b_session_wake(session);
-    return error;
+    if (error)
+        return error;
+    /* said when nobody waited, and not heard yet: there is no failure to tell this one of */
+    he2b_events_forget(&session->events, LIFE_ABANDONED);
+    he2b_session_wake(session);
+    return HE2B_OK;
 }
 
 int he2b_session_prepare(he2b_session *session, int64_t timeout_ms, he2b_session_fn done,

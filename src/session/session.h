@@ -157,7 +157,7 @@ void he2b_lifecycle_cancel(he2b_session *session);
 
 /* HE2B_OK, HE2B_ERR_NOMEM. */
 int he2b_waiters_add(struct he2b_waiter **list, he2b_session_fn fn, void *user, int64_t need_ms);
-/* What is said of the role from now on counts for all who wait now. */
+/* What is said of the role, or of a failure, from now on counts for all who wait now. */
 void he2b_waiters_ask(he2b_session *session);
 /* Milliseconds of lease that the longest of them needs. */
 int64_t he2b_waiters_need(const struct he2b_waiter *waiter);

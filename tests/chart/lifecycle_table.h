@@ -76,7 +76,7 @@ static const struct row table[] = {
     ON(REPLACING, LIFE_FAILED, DROPPING, "drop_role"),
     ON(REPLACING, LIFE_CLOSE, CLOSED, "cancel_call fail_waiters report_rest"),
 
-    ON(DROPPING, LIFE_DROPPED, DETACHED, "fail_waiters"),
+    ON(DROPPING, LIFE_DROPPED, DETACHED, "refuse_waiters"),
     ON(DROPPING, LIFE_CLOSE, CLOSED, "fail_waiters report_rest"),
 
     ON(CLOSING, LIFE_CREATED, CLOSED, "report_rest"),

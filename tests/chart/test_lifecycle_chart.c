@@ -293,7 +293,9 @@ static void story_action(struct story *story, int event, const char *action)
                 "no command of a scope without the role's word on it (B-65)");
         story->waited = false;
     } else if (is(action, "refuse_waiters")) {
-        require(event == LIFE_REFUSED, "only what was looked at is refused");
+        require(event == LIFE_REFUSED || event == LIFE_DROPPED,
+                "only what was looked at is refused, or what waited when it failed");
+        require(event == LIFE_REFUSED || !story->role, "told before the role is given up (B-64)");
         story->waited = false;
     } else if (is(action, "fail_waiters")) {
         require(story->closed || !story->role, "told before the role is given up (B-64)");

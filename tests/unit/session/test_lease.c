@@ -207,6 +207,39 @@ static void test_key_is_rotated(void **state)
     assert_int_equal(world_count(world, "kill"), 0);
 }
 
+static void resume_and_let_go(struct world *world, struct peer_request *request, unsigned nth)
+{
+    peer_answer(request, nth == 1 ? 201 : 200, "application/json",
+                "{\"sandboxID\":\"" WORLD_ID "\"}");
+    peer_gate_raise(&world->released);
+}
+
+/* B-35: a renewal beside a command that finds the sandbox paused and resumes it is a cold boot too:
+ * the next command looks into the sandbox first, and whoever counts the boots hears of it. */
+static void test_renewal_resumes(void **state)
+{
+    struct world *world = *state;
+    struct ran ran;
+
+    world_session(world);
+    ran_whole(&ran, world, "true");
+    ran_del(&ran);
+    assert_int_equal(he2b_session_generation(world->session), 1);
+    world->on_connect = resume_and_let_go;
+    world->on_command = hold_command;
+    ran_new(&ran, world, "true");
+    he2b_command_set_timeout(ran.command, 600 * 1000);
+    ran_go(&ran);
+    world_run(world);
+    ran_del(&ran);
+    ran_whole(&ran, world, "true");
+    assert_int_equal(ran.outcome, HE2B_ENDED);
+    ran_del(&ran);
+    assert_int_equal(world_count(world, "connect"), 2);
+    assert_int_equal(world_count(world, "probe"), 2);
+    assert_int_equal(he2b_session_generation(world->session), 2);
+}
+
 static const char *said_end; /* endAt of the next GET */
 
 static void say_end(struct world *world, struct peer_request *request, unsigned nth)
@@ -289,6 +322,7 @@ int main(void)
         IN_WORLD(test_trouble_stops_no_command),
         IN_WORLD(test_refusal_stops_the_command),
         IN_WORLD(test_key_is_rotated),
+        IN_WORLD(test_renewal_resumes),
         IN_WORLD(test_silent_cut),
     };
 

@@ -263,6 +263,101 @@ static void test_search_that_nobody_waits_for(void **state)
     assert_int_equal(world_count(scoped->world, "create"), 0);
 }
 
+struct second {
+    struct scoped *scoped;
+    int code;
+    unsigned times;
+};
+
+static void on_second(void *user, const he2b_failure *failure)
+{
+    struct second *second = user;
+
+    second->times++;
+    if (failure)
+        print_error("%d %s\n", he2b_failure_code(failure), he2b_failure_text(failure));
+    second->code = failure ? HE2B_ERR_ARG : 0;
+    world_stop(second->scoped->world);
+}
+
+/* Who comes while a search that nobody wanted, or one that failed, gives its locks up is told
+ * nothing of that: it is looked for once more (B-64). */
+static void test_a_newcomer_while_the_role_is_dropped(void **state)
+{
+    struct scoped *scoped = *state;
+    struct second second = {.scoped = scoped, .code = 1};
+    he2b_session *session;
+    int code = 1;
+    unsigned failed;
+
+    for (failed = 0; failed < 2; failed++) {
+        world_fn sound = scoped->world->on_list;
+
+        scoped->world->exists = false;
+        scoped->world->on_list = failed ? server_error : hold_list;
+        session = scoped_session(scoped, failed, false);
+        assert_int_equal(he2b_session_prepare(session, 0, on_prepared, &code), HE2B_OK);
+        scoped->hold_kind = HE2B_STEP_RELEASE;
+        world_run(scoped->world);
+        if (!failed) {
+            he2b_session_cancel(session, &code);
+            world_run(scoped->world);
+            assert_int_equal(code, HE2B_ERR_CANCELLED);
+            peer_gate_raise(&scoped->world->released);
+        }
+        assert_string_equal(he2b_session_state(session), "dropping");
+        scoped->world->on_list = sound;
+        second.code = 1;
+        assert_int_equal(he2b_session_prepare(session, 0, on_second, &second), HE2B_OK);
+        he2b_step_do(scoped->held);
+        he2b_step_done(scoped->held, HE2B_STEP_DONE, NULL);
+        scoped->held = NULL;
+        world_run(scoped->world);
+        assert_int_equal(second.times, failed + 1);
+        assert_int_equal(second.code, 0);
+        assert_int_equal(code, failed ? HE2B_ERR_SERVER : HE2B_ERR_CANCELLED);
+        assert_int_equal(world_close(scoped->world), 0);
+    }
+}
+
+static void ask_once_more(void *arg)
+{
+    struct second *second = arg;
+
+    assert_int_equal(he2b_session_prepare(second->scoped->world->session, 0, on_second, second),
+                     HE2B_OK);
+    peer_gate_raise(&second->scoped->world->released);
+}
+
+static void on_cancelled(void *user, const he2b_failure *failure)
+{
+    struct second *second = user;
+
+    assert_int_equal(he2b_failure_code(failure), HE2B_ERR_CANCELLED);
+    assert_int_equal(he2b_loop_post(second->scoped->world->loop, ask_once_more, second), HE2B_OK);
+}
+
+/* ... nor is a search given up that somebody waits for again. */
+static void test_a_newcomer_to_an_abandoned_search(void **state)
+{
+    struct scoped *scoped = *state;
+    struct second second = {.scoped = scoped, .code = 1};
+
+    scoped->world->on_list = hold_list;
+    scoped_session(scoped, 0, false);
+    assert_int_equal(he2b_session_prepare(scoped->world->session, 0, on_cancelled, &second),
+                     HE2B_OK);
+    world_run(scoped->world);
+    he2b_session_cancel(scoped->world->session, &second);
+    world_run(scoped->world);
+    /* stopped once more by the list, if it was sent again */
+    if (!second.times)
+        world_run(scoped->world);
+    assert_int_equal(second.times, 1);
+    assert_int_equal(second.code, 0);
+    assert_int_equal(world_count(scoped->world, "list"), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +369,8 @@ int main(void)
         IN_SCOPE(test_all_are_gone),
         IN_SCOPE(test_waits_for_the_creation_lock),
         IN_SCOPE(test_search_that_nobody_waits_for),
+        IN_SCOPE(test_a_newcomer_while_the_role_is_dropped),
+        IN_SCOPE(test_a_newcomer_to_an_abandoned_search),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
