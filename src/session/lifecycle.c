@@ -325,6 +325,7 @@ static void cancel_renew(void *user)
 
     he2b_control_cancel(session->renew);
     session->renew = NULL;
+    he2b_events_forget(&session->events, LIFE_RENEWED);
 }
 
 /* ---- probe ---- */
