@@ -217,6 +217,36 @@ static void test_names(void **state)
     assert_string_equal(he2b_step_name(10), "?");
 }
 
+/* B-67: a marker says why it is there, also one that had to wait for the step before it. */
+static void test_a_step_that_waits_keeps_its_reason(void **state)
+{
+    struct scoped *scoped = *state;
+    char line[64] = "";
+    struct ran ran;
+    FILE *file;
+
+    scoped_session(scoped, 0, true);
+    scoped->hold_kind = HE2B_STEP_PUSH;
+    ran_start(&ran, scoped->world, "true");
+    world_run(scoped->world);
+    assert_int_equal(unlink(scoped->files.marker), 0);
+    he2b_steps_want(scoped->sessions[0], HE2B_STEP_MARK, "a reason");
+    scoped->hold_kind = HE2B_STEP_MARK;
+    he2b_step_done(scoped->held, HE2B_STEP_DONE, NULL);
+    scoped->held = NULL;
+    world_run(scoped->world);
+    he2b_step_do(scoped->held);
+    file = fopen(scoped->files.marker, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof(line), file));
+    fclose(file);
+    assert_string_equal(line, "a reason\n");
+    ran.keep_running = true;
+    he2b_session_del(scoped->sessions[0]);
+    scoped->sessions[0] = NULL;
+    ran_del(&ran);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +258,7 @@ int main(void)
         IN_SHIM(test_session_is_deleted_while_a_step_is_out),
         IN_SHIM(test_abandoned_push),
         IN_SHIM(test_sync_counts_for_those_who_were_there),
+        IN_SHIM(test_a_step_that_waits_keeps_its_reason),
         cmocka_unit_test(test_names),
     };
 
