@@ -47,6 +47,7 @@ enum he2b_lifecycle_state_id {
     X(prepare_joined)                                                                              \
     X(prepare_rebooted)                                                                            \
     X(seek_again)                                                                                  \
+    X(doubt_sandbox)                                                                               \
     X(refuse_waiters)                                                                              \
     X(send_renew)                                                                                  \
     X(note_lease)                                                                                  \

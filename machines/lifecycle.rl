@@ -25,6 +25,7 @@
     action prepare_joined { machine->actions->prepare_joined(machine->user); }
     action prepare_rebooted { machine->actions->prepare_rebooted(machine->user); }
     action seek_again { machine->actions->seek_again(machine->user); }
+    action doubt_sandbox { machine->actions->doubt_sandbox(machine->user); }
     action refuse_waiters { machine->actions->refuse_waiters(machine->user); }
     action send_renew { machine->actions->send_renew(machine->user); }
     action note_lease { machine->actions->note_lease(machine->user); }

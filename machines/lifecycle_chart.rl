@@ -7,6 +7,10 @@
 # command; whatever fails on the way, the role is given up before anybody is told (B-64). What becomes
 # of the sandbox at the end is the teardown chart's business.
 #
+# A command that finds no sandbox says so (LIFE_VANISHED) and waits again. Where the control plane is
+# being asked anyway, or the sandbox was left already, that is all; a role's preparation is not
+# disturbed, but the next command asks first.
+#
 %%{
     machine LifecycleChart;
 
@@ -16,6 +20,7 @@
             LIFE_WANT_NEW    @send_create                  -> Creating |
             LIFE_WANT_OLD    @send_connect                 -> Connecting |
             LIFE_WANT_SCOPE  @seek_role                    -> Electing |
+            LIFE_VANISHED                                  -> start |
             LIFE_CLOSE       @fail_waiters @report_rest    -> final
         ) >to(in_detached),
 
@@ -24,6 +29,7 @@
             LIFE_ELECTED     @send_list                    -> LookingUp |
             LIFE_FAILED      @drop_role                    -> Dropping |
             LIFE_ABANDONED   @drop_role                    -> Dropping |
+            LIFE_VANISHED                                  -> Electing |
             LIFE_CLOSE       @fail_waiters @report_rest    -> final
         ) >to(in_electing),
 
@@ -32,6 +38,7 @@
             LIFE_ABSENT      @send_create                  -> Creating |
             LIFE_FAILED      @drop_role                    -> Dropping |
             LIFE_ABANDONED   @cancel_call @drop_role       -> Dropping |
+            LIFE_VANISHED                                  -> LookingUp |
             LIFE_CLOSE       @cancel_call @fail_waiters @report_rest -> final
         ) >to(in_looking_up),
 
@@ -39,6 +46,7 @@
             LIFE_CREATED     @send_probe                   -> Probing |
             LIFE_MADE        @prepare_made                 -> Preparing |
             LIFE_FAILED      @drop_role                    -> Dropping |
+            LIFE_VANISHED                                  -> Creating |
             LIFE_CLOSE       @end_create @fail_waiters     -> Closing
         ) >to(in_creating),
 
@@ -55,12 +63,14 @@
             LIFE_ASTRAY      @forget_sandbox @seek_again   -> Electing |
             LIFE_FAILED      @drop_role                    -> Dropping |
             LIFE_ABANDONED   @cancel_call @drop_role       -> Dropping |
+            LIFE_VANISHED                                  -> Connecting |
             LIFE_CLOSE       @cancel_call @fail_waiters @report_rest -> final
         ) >to(in_connecting),
 
         Probing: (
             LIFE_PROBED      @admit                        -> Ready |
             LIFE_FAILED      @drop_role                    -> Dropping |
+            LIFE_VANISHED                                  -> Probing |
             LIFE_CLOSE       @cancel_call @fail_waiters @report_rest -> final
         ) >to(in_probing),
 
@@ -71,6 +81,7 @@
             LIFE_RENEW       @send_renew                   -> Preparing |
             LIFE_RENEWED     @note_lease                   -> Preparing |
             LIFE_FAILED      @cancel_renew @drop_role      -> Dropping |
+            LIFE_VANISHED    @doubt_sandbox                -> Preparing |
             LIFE_CLOSE       @cancel_renew @fail_waiters @report_rest -> final
         ) >to(in_preparing),
 
@@ -93,6 +104,7 @@
             LIFE_REBOOTED    @prepare_rebooted             -> Preparing |
             LIFE_ASTRAY      @forget_sandbox @seek_again   -> Electing |
             LIFE_FAILED      @drop_role                    -> Dropping |
+            LIFE_VANISHED                                  -> Replacing |
             LIFE_CLOSE       @cancel_call @fail_waiters @report_rest -> final
         ) >to(in_replacing),
 
@@ -100,6 +112,7 @@
         # it anew
         Dropping: (
             LIFE_DROPPED     @refuse_waiters               -> start |
+            LIFE_VANISHED                                  -> Dropping |
             LIFE_CLOSE       @fail_waiters @report_rest    -> final
         ) >to(in_dropping),
 

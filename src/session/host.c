@@ -33,10 +33,12 @@ void he2b_host_del(struct he2b_host *host)
     free(host);
 }
 
-/* Trouble of this process or disk, which says nothing about the scope: refuse (B-61). */
-static bool own_trouble(int error)
+/* What a folder or file system says that never lets a marker be written; all else is trouble of
+ * this process or disk, and refuses (B-61, B-67). */
+static bool unwritable(int error)
 {
-    return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOSPC || error == EIO;
+    return error == EACCES || error == EPERM || error == EROFS || error == ENOSYS ||
+           error == EOPNOTSUPP || error == ENOLCK;
 }
 
 /* The writer lease: won, alone, taken, failed. */
@@ -97,8 +99,8 @@ static void mark(struct he2b_host *host, const char *reason, struct he2b_step_re
 {
     he2b_lock_release(&host->creation);
     ret->error = he2b_marker_set(host->files.marker, reason);
-    ret->unmarked = ret->error != 0;
-    ret->event = own_trouble(ret->error) ? WRITER_FAILED : WRITER_MARKED;
+    ret->unmarked = unwritable(ret->error);
+    ret->event = ret->error && !ret->unmarked ? WRITER_FAILED : WRITER_MARKED;
 }
 
 static void clear(struct he2b_host *host, struct he2b_step_result *ret)

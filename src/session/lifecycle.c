@@ -188,6 +188,14 @@ static void on_connected(void *user, const struct he2b_control_answer *answer)
     }
 }
 
+/* With no known lease the next command connects first (B-97). */
+static void doubt_sandbox(void *user)
+{
+    he2b_session *session = user;
+
+    session->deadline_ms = 0;
+}
+
 static void send_connect(void *user)
 {
     he2b_session *session = user;
@@ -317,6 +325,7 @@ static void cancel_renew(void *user)
 
     he2b_control_cancel(session->renew);
     session->renew = NULL;
+    he2b_events_forget(&session->events, LIFE_RENEWED);
 }
 
 /* ---- probe ---- */

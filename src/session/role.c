@@ -74,7 +74,13 @@ static void step_clear(void *user)
 
 static void step_release(void *user)
 {
-    he2b_steps_want(user, HE2B_STEP_RELEASE, NULL);
+    he2b_session *session = user;
+
+    /* nothing is waited for any more: a poll would come into the next search */
+    if (session->lock_timer)
+        he2b_timer_disarm(session->lock_timer);
+    he2b_events_forget(&session->writer_events, WRITER_POLL);
+    he2b_steps_want(session, HE2B_STEP_RELEASE, NULL);
 }
 
 static void on_poll(void *arg)

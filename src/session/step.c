@@ -159,7 +159,7 @@ void he2b_step_done(he2b_step *step, enum he2b_step_outcome outcome, const char 
         enum he2b_step_kind next = (enum he2b_step_kind)session->steps.next;
 
         session->steps.next = 0;
-        he2b_steps_want(session, next, NULL);
+        he2b_steps_want(session, next, session->steps.next_reason);
     } else if (is_own(step->kind)) {
         finish_own(session, step);
     } else {
@@ -183,11 +183,13 @@ void he2b_steps_want(he2b_session *session, enum he2b_step_kind kind, const char
     if (steps->out) {
         /* The files are that step's until it is answered: no lock goes before its work is done. */
         steps->next = (int)kind;
+        steps->next_reason = reason;
         return;
     }
     step = calloc(1, sizeof(*step));
     if (!step) {
-        struct he2b_step here = {.session = session, .host = steps->host, .kind = kind};
+        struct he2b_step here = {
+            .session = session, .host = steps->host, .kind = kind, .reason = reason};
 
         if (is_own(kind))
             he2b_step_do(&here);

@@ -25,9 +25,10 @@ struct he2b_steps {
     he2b_step_fn fn;
     void *user;
     struct he2b_host *host;
-    he2b_step *out;   /* handed out, or to be handed out; NULL: none */
-    bool due;         /* out is to be handed out at the end of the pump's turn */
-    int next;         /* kind wanted after it, whose own outcome then means nothing; 0: none */
+    he2b_step *out; /* handed out, or to be handed out; NULL: none */
+    bool due;       /* out is to be handed out at the end of the pump's turn */
+    int next;       /* kind wanted after it, whose own outcome then means nothing; 0: none */
+    const char *next_reason;
     bool warned_lock; /* each degraded mode warns once */
     bool warned_marker;
 };

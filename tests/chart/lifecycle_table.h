@@ -17,22 +17,26 @@ static const struct row table[] = {
     ON(DETACHED, LIFE_WANT_NEW, CREATING, "send_create"),
     ON(DETACHED, LIFE_WANT_OLD, CONNECTING, "send_connect"),
     ON(DETACHED, LIFE_WANT_SCOPE, ELECTING, "seek_role"),
+    ON(DETACHED, LIFE_VANISHED, DETACHED, ""),
     ON(DETACHED, LIFE_CLOSE, CLOSED, "fail_waiters report_rest"),
 
     ON(ELECTING, LIFE_ELECTED, LOOKING_UP, "send_list"),
     ON(ELECTING, LIFE_FAILED, DROPPING, "drop_role"),
     ON(ELECTING, LIFE_ABANDONED, DROPPING, "drop_role"),
+    ON(ELECTING, LIFE_VANISHED, ELECTING, ""),
     ON(ELECTING, LIFE_CLOSE, CLOSED, "fail_waiters report_rest"),
 
     ON(LOOKING_UP, LIFE_FOUND, CONNECTING, "send_connect"),
     ON(LOOKING_UP, LIFE_ABSENT, CREATING, "send_create"),
     ON(LOOKING_UP, LIFE_FAILED, DROPPING, "drop_role"),
     ON(LOOKING_UP, LIFE_ABANDONED, DROPPING, "cancel_call drop_role"),
+    ON(LOOKING_UP, LIFE_VANISHED, LOOKING_UP, ""),
     ON(LOOKING_UP, LIFE_CLOSE, CLOSED, "cancel_call fail_waiters report_rest"),
 
     ON(CREATING, LIFE_CREATED, PROBING, "send_probe"),
     ON(CREATING, LIFE_MADE, PREPARING, "prepare_made"),
     ON(CREATING, LIFE_FAILED, DROPPING, "drop_role"),
+    ON(CREATING, LIFE_VANISHED, CREATING, ""),
     ON(CREATING, LIFE_CLOSE, CLOSING, "end_create fail_waiters"),
 
     ON(CONNECTING, LIFE_ATTACHED, READY, "admit"),
@@ -46,10 +50,12 @@ static const struct row table[] = {
     ON(CONNECTING, LIFE_ASTRAY, ELECTING, "forget_sandbox seek_again"),
     ON(CONNECTING, LIFE_FAILED, DROPPING, "drop_role"),
     ON(CONNECTING, LIFE_ABANDONED, DROPPING, "cancel_call drop_role"),
+    ON(CONNECTING, LIFE_VANISHED, CONNECTING, ""),
     ON(CONNECTING, LIFE_CLOSE, CLOSED, "cancel_call fail_waiters report_rest"),
 
     ON(PROBING, LIFE_PROBED, READY, "admit"),
     ON(PROBING, LIFE_FAILED, DROPPING, "drop_role"),
+    ON(PROBING, LIFE_VANISHED, PROBING, ""),
     ON(PROBING, LIFE_CLOSE, CLOSED, "cancel_call fail_waiters report_rest"),
 
     ON(PREPARING, LIFE_PREPARED, READY, "admit"),
@@ -57,6 +63,7 @@ static const struct row table[] = {
     ON(PREPARING, LIFE_RENEW, PREPARING, "send_renew"),
     ON(PREPARING, LIFE_RENEWED, PREPARING, "note_lease"),
     ON(PREPARING, LIFE_FAILED, DROPPING, "cancel_renew drop_role"),
+    ON(PREPARING, LIFE_VANISHED, PREPARING, "doubt_sandbox"),
     ON(PREPARING, LIFE_CLOSE, CLOSED, "cancel_renew fail_waiters report_rest"),
 
     ON(READY, LIFE_WANT, READY, "admit"),
@@ -74,9 +81,11 @@ static const struct row table[] = {
     ON(REPLACING, LIFE_REBOOTED, PREPARING, "prepare_rebooted"),
     ON(REPLACING, LIFE_ASTRAY, ELECTING, "forget_sandbox seek_again"),
     ON(REPLACING, LIFE_FAILED, DROPPING, "drop_role"),
+    ON(REPLACING, LIFE_VANISHED, REPLACING, ""),
     ON(REPLACING, LIFE_CLOSE, CLOSED, "cancel_call fail_waiters report_rest"),
 
     ON(DROPPING, LIFE_DROPPED, DETACHED, "refuse_waiters"),
+    ON(DROPPING, LIFE_VANISHED, DROPPING, ""),
     ON(DROPPING, LIFE_CLOSE, CLOSED, "fail_waiters report_rest"),
 
     ON(CLOSING, LIFE_CREATED, CLOSED, "report_rest"),

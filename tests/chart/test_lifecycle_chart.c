@@ -121,10 +121,15 @@ static bool story_allows(const struct story *story, int event)
     }
 }
 
+static int at_state(void)
+{
+    return chart.state(&walk.places[walk.at].machine);
+}
+
 /* An answer that nobody takes would leave everybody waiting; after the end nobody waits. */
 static bool story_owes(const struct story *story, int event)
 {
-    const int state = chart.state(&walk.places[walk.at].machine);
+    const int state = at_state();
 
     switch (event) {
     case LIFE_WANT_NEW:
@@ -134,8 +139,9 @@ static bool story_owes(const struct story *story, int event)
     case LIFE_WANT:
     case LIFE_WANT_GATE:
     case LIFE_STALE:
-    case LIFE_VANISHED:
         return state == HE2B_LIFECYCLE_READY;
+    case LIFE_VANISHED:
+        return !story->closed;
     case LIFE_RENEW:
         /* commands that run want their lease while a host's step takes its time (B-31) */
         return state == HE2B_LIFECYCLE_READY || state == HE2B_LIFECYCLE_PREPARING;
@@ -194,8 +200,11 @@ static void story_event(struct story *story, int event)
         story->fit = true;
         break;
     case LIFE_VANISHED:
-        story->waited = true;
-        story->running = false;
+        /* elsewhere it waits with those for whom something is on its way, or comes as a new wish */
+        if (at_state() == HE2B_LIFECYCLE_READY) {
+            story->waited = true;
+            story->running = false;
+        }
         break;
     case LIFE_ELECTED:
         story->elected = true;
@@ -317,7 +326,8 @@ static void story_action(struct story *story, int event, const char *action)
     } else if (is(action, "cancel_renew")) {
         story->renewing = false;
     } else {
-        require(is(action, "note_lease"), "this test knows each action");
+        require(is(action, "note_lease") || is(action, "doubt_sandbox"),
+                "this test knows each action");
     }
 }
 
@@ -340,6 +350,8 @@ static void story_check(const struct story *story, int event, int state)
         return;
     require(event != LIFE_FAILED || did("drop_role"), "who cannot work gives the role up (B-64)");
     require(event != LIFE_ABANDONED || did("drop_role"), "nor does who is not wanted any more");
+    require(event != LIFE_VANISHED || story->call != PREPARATION || did("doubt_sandbox"),
+            "the control plane is asked before the next command (B-97)");
     require(event != LIFE_MADE || did("prepare_made"), "the role hears how it came by the sandbox");
     require(event != LIFE_JOINED || did("prepare_joined"), "the role hears of a sandbox it found");
     require(event != LIFE_REBOOTED || did("prepare_rebooted"), "the role hears of a boot (B-35)");

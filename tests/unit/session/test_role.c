@@ -1,4 +1,5 @@
 /* Who writes a scope: the first, those beside it, those after it (B-60 to B-68, B-35). */
+#include "net/loop.h"
 #include "tests/unit/session/scoped.h"
 
 #include <stdio.h>
@@ -321,6 +322,75 @@ static void test_sandbox_is_gone(void **state)
     assert_false(scoped->world->trouble);
 }
 
+/* The sandbox that was made first is dead; its proxy says so, once the test lets it. */
+static void dead_until_made_anew(struct world *world, struct peer_request *request, unsigned nth)
+{
+    if (nth == 2) {
+        world_stop_soon(world);
+        peer_gate_wait(&world->released, 1);
+    }
+    if (world_count(world, "create") < 2)
+        world_no_sandbox(request);
+    else
+        world_command(request, "out\n", 0);
+}
+
+struct watch {
+    struct scoped *scoped;
+    he2b_timer *timer;
+    const he2b_command *command;
+};
+
+static void stop_when_it_waits(void *arg)
+{
+    struct watch *watch = arg;
+
+    if (strcmp(he2b_command_state(watch->command), "waiting") == 0)
+        world_stop(watch->scoped->world);
+    else
+        assert_int_equal(he2b_timer_arm(watch->timer, 1), HE2B_OK);
+}
+
+/* B-97: that it is gone shows while another command is being prepared for it: both run, once, in
+ * the new one. */
+static void test_sandbox_vanishes_under_two_commands(void **state)
+{
+    struct scoped *scoped = *state;
+    struct watch watch = {.scoped = scoped};
+    struct ran first;
+    struct ran second;
+
+    scoped_begin(scoped, true);
+    scoped->world->exists = false;
+    scoped->world->on_connect = once_gone;
+    scoped->world->on_command = dead_until_made_anew;
+    ran_start(&first, scoped->world, "true");
+    world_run(scoped->world);
+    scoped->hold_kind = HE2B_STEP_SYNC;
+    ran_start(&second, scoped->world, "true");
+    world_run(scoped->world);
+    assert_string_equal(he2b_session_state(scoped->world->session), "preparing");
+    watch.command = first.command;
+    assert_int_equal(he2b_timer_new(&watch.timer, scoped->world->loop, stop_when_it_waits, &watch),
+                     HE2B_OK);
+    assert_int_equal(he2b_timer_arm(watch.timer, 1), HE2B_OK);
+    peer_gate_raise(&scoped->world->released);
+    world_run(scoped->world);
+    he2b_timer_del(watch.timer);
+    he2b_step_done(scoped->held, HE2B_STEP_DONE, NULL);
+    scoped->held = NULL;
+    while (!first.times || !second.times)
+        world_run(scoped->world);
+    assert_int_equal(first.outcome, HE2B_ENDED);
+    assert_int_equal(second.outcome, HE2B_ENDED);
+    assert_int_equal(world_count(scoped->world, "create"), 2);
+    assert_int_equal(he2b_session_generation(scoped->world->session), 2);
+    assert_false(scoped->world->trouble);
+    ran_del(&first);
+    ran_del(&second);
+    assert_non_null(strstr(scoped->world->messages, "no longer exists"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +408,7 @@ int main(void)
         IN_SCOPE(test_cold_boot_of_the_same_disk),
         IN_SCOPE(test_cold_boot_of_another_disk),
         IN_SCOPE(test_sandbox_is_gone),
+        IN_SCOPE(test_sandbox_vanishes_under_two_commands),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

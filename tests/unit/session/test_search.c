@@ -1,5 +1,6 @@
 /* How a session of a scope finds its sandbox, or may make it (B-20 to B-27, B-97). */
 #include "e2b/sandbox_info.h"
+#include "session/session.h"
 #include "tests/unit/session/scoped.h"
 
 #include <stdio.h>
@@ -242,6 +243,11 @@ static void stop_at_release(void *user, he2b_step *step)
         world_stop(scoped->world);
 }
 
+static void stop_now(void *arg)
+{
+    world_stop(arg);
+}
+
 static void test_search_that_nobody_waits_for(void **state)
 {
     struct scoped *scoped = *state;
@@ -261,6 +267,27 @@ static void test_search_that_nobody_waits_for(void **state)
     assert_true(scoped_lease_free(scoped));
     peer_gate_raise(&scoped->world->released);
     assert_int_equal(world_count(scoped->world, "create"), 0);
+}
+
+/* B-64: a search given up while the creation lock is another's wakes up no more. */
+static void test_wait_for_the_creation_lock_is_given_up(void **state)
+{
+    struct scoped *scoped = *state;
+    he2b_session *session = scoped_session(scoped, 0, false);
+    int code = 1;
+
+    assert_int_equal(he2b_session_on_step(session, stop_at_release, scoped), HE2B_OK);
+    scoped_take_creation(scoped);
+    assert_int_equal(he2b_session_prepare(session, 0, on_prepared, &code), HE2B_OK);
+    while (!session->lock_timer || !he2b_timer_armed(session->lock_timer)) {
+        assert_int_equal(he2b_loop_post(scoped->world->loop, stop_now, scoped->world), HE2B_OK);
+        world_run(scoped->world);
+    }
+    he2b_session_cancel(session, &code);
+    world_run(scoped->world);
+    assert_int_equal(code, HE2B_ERR_CANCELLED);
+    assert_false(he2b_timer_armed(session->lock_timer));
+    assert_int_equal(world_count(scoped->world, "list"), 0);
 }
 
 struct second {
@@ -369,6 +396,7 @@ int main(void)
         IN_SCOPE(test_all_are_gone),
         IN_SCOPE(test_waits_for_the_creation_lock),
         IN_SCOPE(test_search_that_nobody_waits_for),
+        IN_SCOPE(test_wait_for_the_creation_lock_is_given_up),
         IN_SCOPE(test_a_newcomer_while_the_role_is_dropped),
         IN_SCOPE(test_a_newcomer_to_an_abandoned_search),
     };

@@ -108,6 +108,26 @@ static void test_no_descriptors(void **state)
     assert_string_equal(scoped_log(scoped), "list create restamp command");
 }
 
+/* B-61, B-67: what is no word of the file system refuses; nothing is rebuilt that readers could not
+ * be kept from. */
+static void test_marker_cannot_be_written(void **state)
+{
+    struct scoped *scoped = *state;
+
+    scoped_session(scoped, 0, true);
+    scoped_run(scoped);
+    assert_int_equal(world_close(scoped->world), 0);
+    scoped_log(scoped);
+    assert_int_equal(mkdir(scoped->files.marker, 0700), 0);
+    scoped_session(scoped, 1, true);
+    scoped_refused(scoped, HE2B_ERR_STEP, "cache/e2b");
+    assert_string_equal(scoped_log(scoped), "list connect");
+    assert_true(scoped_lease_free(scoped));
+    assert_string_equal(scoped->world->messages, "");
+    assert_int_equal(rmdir(scoped->files.marker), 0);
+    scoped_run(scoped);
+}
+
 /* EINTR is no answer. */
 static void test_interrupted_locks(void **state)
 {
@@ -217,6 +237,36 @@ static void test_names(void **state)
     assert_string_equal(he2b_step_name(10), "?");
 }
 
+/* B-67: a marker says why it is there, also one that had to wait for the step before it. */
+static void test_a_step_that_waits_keeps_its_reason(void **state)
+{
+    struct scoped *scoped = *state;
+    char line[64] = "";
+    struct ran ran;
+    FILE *file;
+
+    scoped_session(scoped, 0, true);
+    scoped->hold_kind = HE2B_STEP_PUSH;
+    ran_start(&ran, scoped->world, "true");
+    world_run(scoped->world);
+    assert_int_equal(unlink(scoped->files.marker), 0);
+    he2b_steps_want(scoped->sessions[0], HE2B_STEP_MARK, "a reason");
+    scoped->hold_kind = HE2B_STEP_MARK;
+    he2b_step_done(scoped->held, HE2B_STEP_DONE, NULL);
+    scoped->held = NULL;
+    world_run(scoped->world);
+    he2b_step_do(scoped->held);
+    file = fopen(scoped->files.marker, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof(line), file));
+    fclose(file);
+    assert_string_equal(line, "a reason\n");
+    ran.keep_running = true;
+    he2b_session_del(scoped->sessions[0]);
+    scoped->sessions[0] = NULL;
+    ran_del(&ran);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +278,8 @@ int main(void)
         IN_SHIM(test_session_is_deleted_while_a_step_is_out),
         IN_SHIM(test_abandoned_push),
         IN_SHIM(test_sync_counts_for_those_who_were_there),
+        IN_SHIM(test_marker_cannot_be_written),
+        IN_SHIM(test_a_step_that_waits_keeps_its_reason),
         cmocka_unit_test(test_names),
     };
 
