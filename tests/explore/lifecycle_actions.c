@@ -60,6 +60,11 @@ static void note_lease(void *user)
     (void)user;
 }
 
+static void doubt_sandbox(void *user)
+{
+    of(user)->lease = LEASE_UNKNOWN;
+}
+
 static void forget_sandbox(void *user)
 {
     struct session *session = of(user);
