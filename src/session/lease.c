@@ -4,8 +4,15 @@ enum {
     LEASE_LEAST_S = 60,
 };
 
+/* A thousand years: guards sums of times, which are 64 bits wide, and no plan's maximum (B-33). */
+static const int64_t limit_max_ms = 1000LL * 366 * 86400 * 1000;
+
 int64_t he2b_lease_need(const he2b_session *session, int64_t timeout_ms)
 {
+    if (timeout_ms < 0)
+        timeout_ms = 0;
+    if (timeout_ms > limit_max_ms)
+        timeout_ms = limit_max_ms;
     return timeout_ms + (int64_t)session->settings.command_grace_seconds * 1000;
 }
 

@@ -311,6 +311,39 @@ static void test_silent_cut(void **state)
     he2b_timer_del(look.timer);
 }
 
+static void on_answer(void *user, const he2b_failure *failure)
+{
+    (void)failure;
+    world_stop(user);
+}
+
+/* B-30: a limit beyond all reason is a limit all the same: what is asked for is a number of seconds
+ * that grows with it. */
+static void test_limits_beyond_reason(void **state)
+{
+    static const int64_t limits[] = {INT64_MAX, INT64_MAX / 1000, INT64_MIN, -1};
+    struct world *world = *state;
+    struct ran ran;
+    size_t i;
+
+    for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        world_session(world);
+        assert_int_equal(he2b_session_prepare(world->session, limits[i], on_answer, world), 0);
+        world_run(world);
+        assert_true(he2b_lease_ask(world->session, he2b_lease_need(world->session, limits[i])) >=
+                    300);
+        assert_true(world->session->deadline_ms > he2b_now_ms());
+        ran_new(&ran, world, "true");
+        he2b_command_set_timeout(ran.command, limits[i]);
+        ran_go(&ran);
+        world_run(world);
+        assert_int_equal(ran.outcome, HE2B_ENDED);
+        ran_del(&ran);
+        he2b_session_del(world->session);
+        world->session = NULL;
+    }
+}
+
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, world_setup, world_teardown)
 
 int main(void)
@@ -323,6 +356,7 @@ int main(void)
         IN_WORLD(test_refusal_stops_the_command),
         IN_WORLD(test_key_is_rotated),
         IN_WORLD(test_renewal_resumes),
+        IN_WORLD(test_limits_beyond_reason),
         IN_WORLD(test_silent_cut),
     };
 
