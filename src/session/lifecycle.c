@@ -27,6 +27,9 @@ static void begin_anew(he2b_session *session)
     session->probed = false;
     session->generation++;
     session->deadline_ms = 0;
+    /* what it says is of the time before */
+    he2b_control_cancel(session->deadline_look);
+    session->deadline_look = NULL;
 }
 
 static void on_created(void *user, const struct he2b_control_answer *answer)

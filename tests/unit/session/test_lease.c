@@ -316,6 +316,51 @@ static void test_silent_cut(void **state)
     he2b_timer_del(look.timer);
 }
 
+static void say_end_late(struct world *world, struct peer_request *request, unsigned nth)
+{
+    peer_gate_wait(&world->released, 1);
+    say_end(world, request, nth);
+}
+
+static void only_once(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)world;
+    if (nth == 1)
+        peer_answer(request, 200, "application/json", "{\"sandboxID\":\"" WORLD_ID "\"}");
+    else
+        world_error(request, 404, "sandbox not found");
+}
+
+/* B-32: what is said of a sandbox that was replaced meanwhile says nothing of the new one. */
+static void test_end_of_another_sandbox(void **state)
+{
+    struct world *world = *state;
+    struct look look = {.world = world, .prepared = true};
+    struct ran ran;
+
+    said_end = "2026-08-22T10:01:20Z";
+    world->on_get = say_end_late;
+    world->on_connect = only_once;
+    world_session(world);
+    ran_whole(&ran, world, "true");
+    ran_del(&ran);
+    world->session->deadline_ms = 0;
+    ran_whole(&ran, world, "true");
+    ran_del(&ran);
+    assert_int_equal(world_count(world, "connect"), 1);
+    world->session->deadline_ms = 0;
+    ran_whole(&ran, world, "true");
+    assert_int_equal(ran.outcome, HE2B_ENDED);
+    ran_del(&ran);
+    assert_int_equal(world_count(world, "create"), 2);
+    peer_gate_raise(&world->released);
+    assert_int_equal(he2b_timer_new(&look.timer, world->loop, stop_when_looked, &look), HE2B_OK);
+    assert_int_equal(he2b_timer_arm(look.timer, 1), HE2B_OK);
+    world_run(world);
+    he2b_timer_del(look.timer);
+    assert_true(world->session->deadline_ms - he2b_now_ms() > 60000);
+}
+
 static void on_answer(void *user, const he2b_failure *failure)
 {
     (void)failure;
@@ -362,6 +407,7 @@ int main(void)
         IN_WORLD(test_key_is_rotated),
         IN_WORLD(test_renewal_resumes),
         IN_WORLD(test_limits_beyond_reason),
+        IN_WORLD(test_end_of_another_sandbox),
         IN_WORLD(test_silent_cut),
     };
 
