@@ -49,13 +49,21 @@ bool he2b_lease_may_renew(const he2b_session *session)
     return !session->renew && he2b_now_ms() >= session->renew_after_ms;
 }
 
+/* Is the session where a renewal runs beside commands? While a role prepares for the next one, too:
+ * the others run on. */
+static bool beside_commands(const he2b_session *session)
+{
+    return session->machine.state == HE2B_LIFECYCLE_READY ||
+           session->machine.state == HE2B_LIFECYCLE_PREPARING;
+}
+
 /* When the lease is to be extended for what runs, monotonic; 0: nothing asks for it. */
 static int64_t due_ms(const he2b_session *session)
 {
     int64_t now_ms = he2b_now_ms();
     int64_t due = 0;
 
-    if (session->machine.state != HE2B_LIFECYCLE_READY || session->renew)
+    if (!beside_commands(session) || session->renew)
         return 0;
     if (he2b_commands_unlimited(session))
         due = now_ms + (session->deadline_ms - now_ms) / 2;
@@ -76,7 +84,7 @@ static void on_due(void *arg)
     int64_t need_ms = need_until_ms ? need_until_ms - he2b_now_ms() : 0;
 
     session->lease_due_ms = 0;
-    if (session->machine.state == HE2B_LIFECYCLE_READY && he2b_lease_may_renew(session) &&
+    if (beside_commands(session) && he2b_lease_may_renew(session) &&
         (he2b_commands_unlimited(session) || need_until_ms > session->deadline_ms)) {
         session->lease_s = he2b_lease_ask(session, need_ms > 0 ? need_ms : 0);
         he2b_session_post(session, LIFE_RENEW);

@@ -128,6 +128,58 @@ static void test_marker_cannot_be_written(void **state)
     scoped_run(scoped);
 }
 
+static void linger(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)nth;
+    peer_stream_begin(request);
+    world_start(request);
+    world_stop_soon(world);
+    peer_gate_wait(&world->released, 1);
+    world_marker(request, 0);
+    world_end(request, 0);
+}
+
+static void renewed(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)nth;
+    peer_answer(request, 200, "application/json", "{\"sandboxID\":\"" WORLD_ID "\"}");
+    world_stop_soon(world);
+}
+
+/* B-31: a command without a limit keeps its lease also while another one's state is synchronised.
+ */
+static void test_a_long_sync_beside_a_command(void **state)
+{
+    struct scoped *scoped = *state;
+    he2b_session *session = scoped_session(scoped, 0, true);
+    struct ran first;
+    struct ran second;
+
+    scoped_run(scoped);
+    scoped->world->on_command = linger;
+    ran_start(&first, scoped->world, "make");
+    world_run(scoped->world);
+    scoped->world->on_connect = renewed;
+    scoped->hold_kind = HE2B_STEP_SYNC;
+    ran_start(&second, scoped->world, "true");
+    world_run(scoped->world);
+    assert_string_equal(he2b_session_state(session), "preparing");
+    session->deadline_ms = he2b_now_ms() + 2;
+    he2b_session_wake(session);
+    world_run(scoped->world);
+    assert_int_equal(world_count(scoped->world, "connect"), 1);
+    peer_gate_raise(&scoped->world->released);
+    he2b_step_done(scoped->held, HE2B_STEP_DONE, NULL);
+    scoped->held = NULL;
+    while (!first.times || !second.times)
+        world_run(scoped->world);
+    assert_int_equal(first.outcome, HE2B_ENDED);
+    assert_int_equal(second.outcome, HE2B_ENDED);
+    ran_del(&first);
+    ran_del(&second);
+    assert_false(scoped->world->trouble);
+}
+
 /* EINTR is no answer. */
 static void test_interrupted_locks(void **state)
 {
@@ -279,6 +331,7 @@ int main(void)
         IN_SHIM(test_abandoned_push),
         IN_SHIM(test_sync_counts_for_those_who_were_there),
         IN_SHIM(test_marker_cannot_be_written),
+        IN_SHIM(test_a_long_sync_beside_a_command),
         IN_SHIM(test_a_step_that_waits_keeps_its_reason),
         cmocka_unit_test(test_names),
     };
