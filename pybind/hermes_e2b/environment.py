@@ -167,8 +167,9 @@ class E2BEnvironment(BaseEnvironment):
         """Notes enter a terminal call's output only: file tools take it for content (B-41)."""
         note = call.handle.note if call.handle is not None else None
         if note and kwargs.get("bounded_capture"):
-            separator = "" if result["output"].endswith(("\n", "")) else "\n"
-            result["output"] = f"{result['output']}{separator}{note}"
+            output = result["output"]
+            separator = "" if not output or output.endswith("\n") else "\n"
+            result["output"] = f"{output}{separator}{note}"
         elif note:
             logger.warning("e2b: %s", note)
         return result
