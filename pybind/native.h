@@ -77,6 +77,7 @@ struct native_event {
     int references;
     bool done;
     struct native_failure failure;
+    void *wish; /* loop thread only: the user of the prepare that it is for, until its answer */
 };
 struct native_event *native_event_new(void);
 struct native_event *native_event_ref(struct native_event *event);
@@ -127,6 +128,8 @@ extern PyType_Spec native_command_spec;
 
 PyObject *native_waiter_new(struct native_state *state, struct native_event *event,
                             struct native_shared *shared);
+/* Nobody hears the answer of event any more: its prepare is cancelled (B-64). */
+void native_session_unwish(struct native_shared *shared, struct native_event *event);
 PyObject *native_command_start(struct native_state *state, struct native_shared *shared,
                                PyObject *args, PyObject *kwargs);
 

@@ -69,6 +69,7 @@ static void on_answer(void *user, const he2b_failure *failure)
 {
     struct request *request = user;
 
+    request->event->wish = NULL;
     native_shared_look(request->shared);
     native_event_finish(request->event, failure);
     native_event_unref(request->event);
@@ -98,6 +99,39 @@ static void prepare(void *arg)
             he2b_session_prepare(request->shared->session, request->timeout_ms, on_answer, request);
     if (error)
         refuse(request, "prepare sandbox", error);
+    else
+        request->event->wish = request;
+}
+
+struct unwish {
+    struct native_shared *shared;
+    struct native_event *event;
+};
+
+static void unwish(void *arg)
+{
+    struct unwish *what = arg;
+
+    if (what->event->wish && what->shared->session)
+        he2b_session_cancel(what->shared->session, what->event->wish);
+    native_event_unref(what->event);
+    native_shared_unref(what->shared);
+    free(what);
+}
+
+void native_session_unwish(struct native_shared *shared, struct native_event *event)
+{
+    struct unwish *what = malloc(sizeof(*what));
+
+    /* Without memory it is brought up for nobody, as it would be for somebody. */
+    if (!what)
+        return;
+    *what = (struct unwish){.shared = native_shared_ref(shared), .event = native_event_ref(event)};
+    if (he2b_loop_post(shared->loop->loop, unwish, what) == HE2B_OK)
+        return;
+    native_event_unref(what->event);
+    native_shared_unref(what->shared);
+    free(what);
 }
 
 static void close_session(void *arg)

@@ -23,7 +23,14 @@ static void waiter_dealloc(PyObject *object)
 {
     Waiter *self = (Waiter *)object;
     PyTypeObject *type = Py_TYPE(object);
+    bool done;
 
+    pthread_mutex_lock(&self->event->lock);
+    done = self->event->done;
+    pthread_mutex_unlock(&self->event->lock);
+    /* An interrupt ended the waiting: locks are not held for who is not there (B-116). */
+    if (!done)
+        native_session_unwish(self->shared, self->event);
     native_event_unref(self->event);
     native_shared_unref(self->shared);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);

@@ -7,6 +7,7 @@ import hashlib
 import os
 import pathlib
 import shlex
+import socket
 import subprocess
 
 import pytest
@@ -363,3 +364,22 @@ def test_the_servers_restart(start_server, start, tmp_path):  # FB-12
     session = start(where=server)
     assert session.run("cat ~/file") == "kept\n"
     assert session.ask("state")["sandbox"] == made
+
+
+def test_a_bring_up_that_nobody_waits_for(start):  # B-64, B-116
+    """What was interrupted lets the locks go: its server accepts, and never answers."""
+    from hermes_e2b import _native
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = "http://127.0.0.1:%d" % silent.getsockname()[1]
+        options = {"api_key": "key", "api_url": address, "sandbox_url": address}
+        session = _native.Session(options, {}, str(start.home), "task")
+        waiter = session.prepare(0)
+        asked, _ = silent.accept()  # for the list, so the locks are held
+        assert not lease_is_free(start.home, session.scope)
+        del waiter
+        until(lambda: lease_is_free(start.home, session.scope))
+        asked.close()
+        closing = session.close()
+        while not closing.wait(1000):
+            pass
