@@ -161,8 +161,10 @@ static void finalise(void *arg)
 {
     struct native_shared *shared = arg;
 
-    if (!shared->session || he2b_session_close(shared->session, on_last_close, shared) != HE2B_OK)
+    if (!shared->session)
         native_shared_unref(shared);
+    else if (he2b_session_close(shared->session, on_last_close, shared) != HE2B_OK)
+        on_last_close(shared, NULL); /* no memory: its lease ends the sandbox */
 }
 
 struct key {
