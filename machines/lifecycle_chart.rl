@@ -9,7 +9,9 @@
 #
 # A command that finds no sandbox says so (LIFE_VANISHED) and waits again. Where the control plane is
 # being asked anyway, or the sandbox was left already, that is all; a role's preparation is not
-# disturbed, but the next command asks first.
+# disturbed, but whoever waits for it asks first (LIFE_LAPSED).
+#
+# A command that runs keeps its lease wherever the session comes to rest, or a role prepares (B-31).
 #
 %%{
     machine LifecycleChart;
@@ -18,10 +20,12 @@
         # Detached: no sandbox, or one whose state is not known (Ragel wants "start" for the first)
         start: (
             LIFE_WANT_NEW    @send_create                  -> Creating |
-            LIFE_WANT_OLD    @send_connect                 -> Connecting |
-            LIFE_WANT_SCOPE  @seek_role                    -> Electing |
+            LIFE_WANT_OLD    @cancel_renew @send_connect   -> Connecting |
+            LIFE_WANT_SCOPE  @cancel_renew @seek_role      -> Electing |
+            LIFE_RENEW       @send_renew                   -> start |
+            LIFE_RENEWED     @note_lease                   -> start |
             LIFE_VANISHED                                  -> start |
-            LIFE_CLOSE       @fail_waiters @report_rest    -> final
+            LIFE_CLOSE       @cancel_renew @fail_waiters @report_rest -> final
         ) >to(in_detached),
 
         # a scope: the locks say who may look for its sandbox now, and who may make one
@@ -77,6 +81,7 @@
         # a scope: the writer chart makes the sandbox fit for the next command, or looks whether it is
         Preparing: (
             LIFE_PREPARED    @admit                        -> Ready |
+            LIFE_LAPSED      @cancel_renew @send_connect   -> Connecting |
             LIFE_REFUSED     @refuse_waiters               -> Ready |
             LIFE_RENEW       @send_renew                   -> Preparing |
             LIFE_RENEWED     @note_lease                   -> Preparing |

@@ -27,13 +27,14 @@ enum he2b_lifecycle_event {
     LIFE_ASTRAY = 20,    /* connect: the scope's sandbox exists no more */
     LIFE_PROBED = 21,    /* home, working directory and tools are known */
     LIFE_PREPARED = 22,  /* the command may start, as far as the role goes */
-    LIFE_REFUSED = 23,   /* the command may not start; the session stays as it is */
-    LIFE_FAILED = 24,    /* what was on the way failed */
-    LIFE_DROPPED = 25,   /* the role and its locks are given up */
-    LIFE_RENEWED = 26,   /* the renewal beside the commands is over, well or not */
-    LIFE_VANISHED = 27,  /* a command found no sandbox */
-    LIFE_ABANDONED = 28, /* nobody waits any more */
-    LIFE_CLOSE = 29,     /* the session is to end, and no command is left */
+    LIFE_LAPSED = 23,    /* the same, but the lease became too short or unknown meanwhile */
+    LIFE_REFUSED = 24,   /* the command may not start; the session stays as it is */
+    LIFE_FAILED = 25,    /* what was on the way failed */
+    LIFE_DROPPED = 26,   /* the role and its locks are given up */
+    LIFE_RENEWED = 27,   /* the renewal beside the commands is over, well or not */
+    LIFE_VANISHED = 28,  /* a command found no sandbox */
+    LIFE_ABANDONED = 29, /* nobody waits any more */
+    LIFE_CLOSE = 30,     /* the session is to end, and no command is left */
 };
 
 /* The same once more, for who needs names and counts. */
@@ -60,6 +61,7 @@ enum he2b_lifecycle_event {
     X(LIFE_ASTRAY)                                                                                 \
     X(LIFE_PROBED)                                                                                 \
     X(LIFE_PREPARED)                                                                               \
+    X(LIFE_LAPSED)                                                                                 \
     X(LIFE_REFUSED)                                                                                \
     X(LIFE_FAILED)                                                                                 \
     X(LIFE_DROPPED)                                                                                \

@@ -60,6 +60,7 @@ enum he2b_writer_state_id {
     X(report_prepared)                                                                             \
     X(report_refused)                                                                              \
     X(want_sync)                                                                                   \
+    X(doubt_sandbox)                                                                               \
     X(step_mark_stale)                                                                             \
     X(note_not_ready)                                                                              \
     X(report_failed)

@@ -26,6 +26,7 @@
     action report_prepared { machine->actions->report_prepared(machine->user); }
     action report_refused { machine->actions->report_refused(machine->user); }
     action want_sync { machine->actions->want_sync(machine->user); }
+    action doubt_sandbox { machine->actions->doubt_sandbox(machine->user); }
     action step_mark_stale { machine->actions->step_mark_stale(machine->user); }
     action note_not_ready { machine->actions->note_not_ready(machine->user); }
     action report_failed { machine->actions->report_failed(machine->user); }

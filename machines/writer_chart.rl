@@ -113,11 +113,12 @@
         Syncing: (
             WRITER_SYNCED    @step_clear                   -> Untainting |
             WRITER_ABANDONED @report_refused               -> Holding |
-            WRITER_FAILED    @step_mark_stale              -> Tainting |
+            WRITER_FAILED    @doubt_sandbox @step_mark_stale -> Tainting |
             WRITER_DROP      @step_release                 -> Releasing
         ) >to(in_syncing),
 
-        # a sync failed: the command is refused and the role kept (B-66)
+        # a sync failed: the command is refused and the role kept (B-66); perhaps there is no sandbox any
+        # more, so that the next command asks first (B-97)
         Tainting: (
             WRITER_MARKED    @report_refused               -> Holding |
             WRITER_FAILED    @report_refused               -> Holding |

@@ -249,7 +249,8 @@ HE2B_PUBLIC int he2b_session_set_scope(he2b_session *session, const char *home, 
 
 /*
  * Replaces the API key for all later requests (B-7); NULL or "" removes it. Copied, and wiped with
- * the session.
+ * the session. The session's own end (he2b_session_close) goes with the key that last reached its
+ * sandbox, whatever was set since.
  * Returns HE2B_OK, HE2B_ERR_SETTING (control characters), HE2B_ERR_NOMEM.
  */
 HE2B_PUBLIC int he2b_session_set_api_key(he2b_session *session, const char *key);

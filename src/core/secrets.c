@@ -91,6 +91,7 @@ void he2b_redact(char *text, const struct he2b_secrets *secrets)
     if (secrets) {
         redact_exact(text, secrets->api_key);
         redact_exact(text, secrets->access_token);
+        redact_exact(text, secrets->attached_key);
     }
     redact_keys(text);
     redact_bearer(text);

@@ -8,6 +8,7 @@
 struct he2b_secrets {
     const char *api_key;
     const char *access_token;
+    const char *attached_key; /* B-7 */
 };
 
 /*

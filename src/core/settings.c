@@ -81,11 +81,11 @@ int he2b_options_new(he2b_options **ret, he2b_log_fn log, void *user)
     return HE2B_OK;
 }
 
-static void wipe(char *text)
+void he2b_key_free(char *key)
 {
-    if (text)
-        he2b_wipe(text, strlen(text));
-    free(text);
+    if (key)
+        he2b_wipe(key, strlen(key));
+    free(key);
 }
 
 void he2b_options_del(he2b_options *options)
@@ -95,7 +95,7 @@ void he2b_options_del(he2b_options *options)
     if (!options)
         return;
     for (i = 0; i < OPTION_COUNT; i++)
-        wipe(options->values[i]);
+        he2b_key_free(options->values[i]);
     he2b_json_del(options->metadata);
     free(options);
 }
@@ -274,11 +274,11 @@ int he2b_options_set(he2b_options *options, const char *name, const char *value)
     if (copy) {
         error = normalize(options, &kinds[id], &copy);
         if (error) {
-            wipe(copy);
+            he2b_key_free(copy);
             return error;
         }
     }
-    wipe(options->values[id]);
+    he2b_key_free(options->values[id]);
     options->values[id] = copy;
     return HE2B_OK;
 }
@@ -417,7 +417,7 @@ int he2b_settings_set_key(struct he2b_settings *settings, const char *key)
         if (!copy)
             return HE2B_ERR_NOMEM;
         if (has_control(copy)) {
-            wipe(copy);
+            he2b_key_free(copy);
             return HE2B_ERR_SETTING;
         }
         if (!copy[0]) {
@@ -425,14 +425,14 @@ int he2b_settings_set_key(struct he2b_settings *settings, const char *key)
             copy = NULL;
         }
     }
-    wipe(settings->api_key);
+    he2b_key_free(settings->api_key);
     settings->api_key = copy;
     return HE2B_OK;
 }
 
 void he2b_settings_done(struct he2b_settings *settings)
 {
-    wipe(settings->api_key);
+    he2b_key_free(settings->api_key);
     free(settings->domain);
     free(settings->api_url);
     free(settings->sandbox_url);

@@ -37,6 +37,8 @@ struct he2b_settings {
 int he2b_settings_copy(struct he2b_settings *ret, const he2b_options *options);
 /* Replaces the key: trimmed; NULL or "" removes it. HE2B_OK, HE2B_ERR_SETTING, HE2B_ERR_NOMEM. */
 int he2b_settings_set_key(struct he2b_settings *settings, const char *key);
+/* Wipes a key's text and frees it. NULL is fine. */
+void he2b_key_free(char *key);
 /* Frees the contents, wiping the key. */
 void he2b_settings_done(struct he2b_settings *settings);
 

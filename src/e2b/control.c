@@ -177,6 +177,17 @@ bool he2b_endpoint_read(struct he2b_endpoint *ret, const char *body, size_t len)
     return ok;
 }
 
+void he2b_name_lease(struct he2b_failure *failure, int64_t lease_s)
+{
+    char hint[HE2B_FAILURE_HINT_MAX + 64];
+
+    if (failure->code != HE2B_ERR_REFUSED)
+        return;
+    snprintf(hint, sizeof(hint), "%lld s of lease were asked for%s%s", (long long)lease_s,
+             failure->hint[0] ? "; " : "", failure->hint);
+    he2b_failure_set_hint(failure, hint);
+}
+
 static bool read_info(struct he2b_sandbox_info *info, const struct he2b_request_answer *answer)
 {
     he2b_json *json = NULL;
@@ -209,6 +220,8 @@ static void on_answer(void *user, const struct he2b_request_answer *answer)
     call->answer.sent_ms = answer->sent_ms;
     if (!answer->ok) {
         call->answer.failure = answer->failure;
+        if (call->kind == &connect_kind)
+            he2b_name_lease(&call->answer.failure, call->answer.lease_s);
     } else if (!read_answer(call, answer)) {
         call->answer.ok = false;
         he2b_request_failure(&call->answer.failure, call->settings, call->kind, HE2B_ERR_PROTOCOL,

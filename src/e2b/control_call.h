@@ -23,6 +23,9 @@ struct he2b_control {
  */
 bool he2b_endpoint_read(struct he2b_endpoint *ret, const char *body, size_t len);
 
+/* A refusal of a request that asked for a lease: how long (B-33). */
+void he2b_name_lease(struct he2b_failure *failure, int64_t lease_s);
+
 /* What is said of such an answer. */
 extern const char he2b_no_sandbox[];
 

@@ -285,7 +285,9 @@ static void on_created(void *user, const struct he2b_request_answer *answer)
             fail_with(create, HE2B_ERR_PROTOCOL, answer->status, "check E2B_API_URL",
                       he2b_no_sandbox);
     } else if (answer->failure.code != HE2B_ERR_LOST) {
-        fail(create, &answer->failure);
+        create->answer.failure = answer->failure;
+        he2b_name_lease(&create->answer.failure, create->answer.lease_s);
+        finish(create);
     } else {
         create->answer.failure = answer->failure;
         create->look_until_ms = answer->sent_ms + he2b_control_times(create->settings)->look_until;

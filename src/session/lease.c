@@ -44,17 +44,35 @@ enum he2b_lease_step he2b_lease_step(const he2b_session *session, int64_t need_m
                                                                 : HE2B_LEASE_FIRST;
 }
 
+bool he2b_lease_lapsed(const he2b_session *session, int64_t need_ms)
+{
+    int64_t now_ms = he2b_now_ms();
+
+    if (he2b_lease_step(session, need_ms) != HE2B_LEASE_FIRST)
+        return false;
+    /* One that is still ahead was perhaps asked for just now, in vain: that stops no command. */
+    return session->deadline_ms <= now_ms ||
+           now_ms >= session->connect_sent_ms + session->renew_every_ms;
+}
+
 bool he2b_lease_may_renew(const he2b_session *session)
 {
     return !session->renew && he2b_now_ms() >= session->renew_after_ms;
 }
 
-/* Is the session where a renewal runs beside commands? While a role prepares for the next one, too:
- * the others run on. */
+/* Is the session where a renewal runs beside commands? While a role prepares for the next one, and
+ * after that failed, too: the others run on. */
 static bool beside_commands(const he2b_session *session)
 {
-    return session->machine.state == HE2B_LIFECYCLE_READY ||
-           session->machine.state == HE2B_LIFECYCLE_PREPARING;
+    switch (session->machine.state) {
+    case HE2B_LIFECYCLE_DETACHED:
+        return session->endpoint.sandbox_id[0] != '\0';
+    case HE2B_LIFECYCLE_PREPARING:
+    case HE2B_LIFECYCLE_READY:
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* When the lease is to be extended for what runs, monotonic; 0: nothing asks for it. */

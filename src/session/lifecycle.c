@@ -42,11 +42,10 @@ static void on_created(void *user, const struct he2b_control_answer *answer)
         fail(session, &answer->failure);
         return;
     }
-    session->endpoint = answer->endpoint;
     session->own = !scope;
     session->attached = scope;
     begin_anew(session);
-    he2b_lease_set(session, answer->sent_ms, answer->lease_s);
+    he2b_attachment_take(session, answer);
     he2b_session_log(session, HE2B_LOG_INFO, "sandbox %s created from template %s, lease %lld s",
                      session->endpoint.sandbox_id, session->settings.template_id,
                      (long long)answer->lease_s);
@@ -98,10 +97,11 @@ static bool only_trouble(const struct he2b_failure *failure)
            failure->status != 409;
 }
 
-/* The plan's maximum: no refusal, only no extension (B-32). */
+/* The plan's maximum: no refusal, only no extension (B-32). Any other 400 is one, and only the
+ * words tell (wire A.8). */
 static bool at_maximum(const struct he2b_failure *failure)
 {
-    return failure->status == 400;
+    return failure->status == 400 && strcasestr(failure->cause, "max instance length");
 }
 
 static void on_deadline(void *user, const struct he2b_control_answer *answer)
@@ -158,11 +158,10 @@ static void on_connected(void *user, const struct he2b_control_answer *answer)
         bool same_boot = answer->status == 200;
         bool joined = scope && !session->attached;
 
-        session->endpoint = answer->endpoint;
         if (!same_boot || !session->generation || joined)
             begin_anew(session);
         known = session->probed;
-        he2b_lease_set(session, answer->sent_ms, answer->lease_s);
+        he2b_attachment_take(session, answer);
         if (same_boot || joined)
             look_at_deadline(session);
         if (joined) {
@@ -206,6 +205,7 @@ static void send_connect(void *user)
 
     if (session->lease_s < 1)
         session->lease_s = he2b_lease_ask(session, 0);
+    session->connect_sent_ms = he2b_now_ms();
     error =
         he2b_control_connect(&session->call, session->loop, &session->settings,
                              session->endpoint.sandbox_id, session->lease_s, on_connected, session);
@@ -275,8 +275,7 @@ static void on_renewed(void *user, const struct he2b_control_answer *answer)
     session->renew = NULL;
     session->renew_failed = !answer->ok;
     if (answer->ok) {
-        session->endpoint = answer->endpoint;
-        he2b_lease_set(session, answer->sent_ms, answer->lease_s);
+        he2b_attachment_take(session, answer);
         if (answer->status == 200)
             look_at_deadline(session);
     } else {

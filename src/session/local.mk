@@ -1,6 +1,7 @@
 # session: one environment; drives the charts.
 noinst_LTLIBRARIES += src/session/libsession.la
 src_session_libsession_la_SOURCES = \
+	src/session/attachment.c \
 	src/session/catalog.c \
 	src/session/command.c src/session/command.h \
 	src/session/events.c src/session/events.h \

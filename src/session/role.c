@@ -67,6 +67,14 @@ static void step_mark_stale(void *user)
     he2b_steps_want(user, HE2B_STEP_MARK, "the last state sync failed");
 }
 
+/* With no known lease the next command connects first (B-97). */
+static void doubt_sandbox(void *user)
+{
+    he2b_session *session = user;
+
+    session->deadline_ms = 0;
+}
+
 static void step_clear(void *user)
 {
     he2b_steps_want(user, HE2B_STEP_CLEAR, NULL);
@@ -188,11 +196,17 @@ static void report_elected(void *user)
 static void report_prepared(void *user)
 {
     he2b_session *session = user;
+    int64_t need_ms = he2b_waiters_need(session->waiters);
 
     /* Without Hermes state nobody's command can have missed a change of it. */
     if (!session->host_state && session->writer.state != HE2B_WRITER_PROMOTING)
         he2b_waiters_ask(session);
-    he2b_session_post(session, LIFE_PREPARED);
+    if (he2b_lease_lapsed(session, need_ms)) {
+        session->lease_s = he2b_lease_ask(session, need_ms);
+        he2b_session_post(session, LIFE_LAPSED);
+    } else {
+        he2b_session_post(session, LIFE_PREPARED);
+    }
 }
 
 static void report_refused(void *user)

@@ -5,6 +5,15 @@
 
 void he2b_search_absent(he2b_session *session)
 {
+    if (session->listed > HE2B_CANDIDATES_MAX) {
+        /* What was not tried may exist (B-22). */
+        he2b_failure_set(&session->failure, NULL, HE2B_ERR_BUSY, 0, "find sandbox",
+                         "try again; hermes-e2b list shows the sandboxes of all scopes",
+                         "%zu sandboxes were listed for this scope, and the %d newest are gone",
+                         session->listed, HE2B_CANDIDATES_MAX);
+        he2b_session_post(session, LIFE_FAILED);
+        return;
+    }
     if (he2b_role_writes(session)) {
         he2b_session_post(session, LIFE_ABSENT);
         return;
@@ -42,6 +51,7 @@ static void on_listed(void *user, const struct he2b_list_answer *answer)
                          answer->count, answer->items[0].sandbox_id);
     session->candidate = 0;
     session->candidate_count = 0;
+    session->listed = answer->count;
     for (i = 0; i < answer->count && i < HE2B_CANDIDATES_MAX; i++)
         snprintf(session->candidates[session->candidate_count++], HE2B_SANDBOX_ID_MAX, "%s",
                  answer->items[i].sandbox_id);

@@ -17,6 +17,7 @@ void he2b_session_secrets(const he2b_session *session, struct he2b_secrets *ret)
 {
     ret->api_key = session->settings.api_key;
     ret->access_token = session->endpoint.access_token;
+    ret->attached_key = session->attached_key;
 }
 
 void he2b_session_log(he2b_session *session, int level, const char *format, ...)
@@ -90,7 +91,7 @@ void he2b_session_free(he2b_session *session)
     he2b_task_del(session->pump);
     he2b_buf_free(&session->probe_output);
     he2b_settings_done(&session->settings);
-    he2b_endpoint_wipe(&session->endpoint);
+    he2b_attachment_done(session);
     free(session);
 }
 
@@ -166,11 +167,6 @@ int he2b_session_on_step(he2b_session *session, he2b_step_fn fn, void *user)
     session->steps.fn = fn;
     session->steps.user = user;
     return HE2B_OK;
-}
-
-int he2b_session_set_api_key(he2b_session *session, const char *key)
-{
-    return he2b_settings_set_key(&session->settings, key);
 }
 
 /* ---- waiting ---- */

@@ -88,6 +88,7 @@ struct he2b_session {
     char candidates[HE2B_CANDIDATES_MAX][HE2B_SANDBOX_ID_MAX]; /* newest first */
     size_t candidate;
     size_t candidate_count;
+    size_t listed; /* how many the scope had; above HE2B_CANDIDATES_MAX not all of them are tried */
     bool attached; /* connected to the scope's sandbox, or made it */
 
     /* the sandbox */
@@ -95,6 +96,8 @@ struct he2b_session {
     bool own;                      /* made by this session, so that it kills it */
     bool probed;
     unsigned generation;
+    char *attached_key;  /* made or joined it, and is not the settings' any more; NULL: that one */
+    int64_t key_set_ms;  /* when the settings got another one */
     int64_t deadline_ms; /* of the known lease, monotonic; 0: not known */
     int64_t lease_s;     /* asked for by the request on the way */
     struct he2b_tools tools;
@@ -106,6 +109,7 @@ struct he2b_session {
     he2b_control *renew;
     he2b_control *deadline_look; /* beside: what the server says of the lease (B-32) */
     bool warned_killed;          /* of this sandbox */
+    int64_t connect_sent_ms;     /* the last one before a command */
     int64_t renew_every_ms;      /* HE2B_RENEW_EVERY_MS; less in tests */
     int64_t renew_after_ms;      /* not before then */
     int64_t renew_left_ms;       /* what was left of the lease when renewing began to fail */
@@ -146,6 +150,15 @@ void he2b_session_log(he2b_session *session, int level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void he2b_session_secrets(const he2b_session *session, struct he2b_secrets *ret);
 void he2b_session_target(const he2b_session *session, struct he2b_process_target *ret);
+
+/* ---- attachment.c ---- */
+
+/* A create or connect went well: how to reach the sandbox, its lease, and whose key that is. */
+void he2b_attachment_take(he2b_session *session, const struct he2b_control_answer *answer);
+/* From now on requests go with the key that last reached the sandbox (B-7). */
+void he2b_attachment_use_key(he2b_session *session);
+/* Wipes what it holds. */
+void he2b_attachment_done(he2b_session *session);
 
 /* ---- lifecycle.c: the chart's actions ---- */
 
@@ -206,6 +219,9 @@ enum he2b_lease_step {
     HE2B_LEASE_FIRST = 3,
 };
 enum he2b_lease_step he2b_lease_step(const he2b_session *session, int64_t need_ms);
+/* Did it become too short for need_ms while a role was prepared, or is it not known any more (a
+ * sync may take long, a renewal may have met a cold boot: B-31, B-35)? */
+bool he2b_lease_lapsed(const he2b_session *session, int64_t need_ms);
 /* Beside what runs: wakes up at half of what is left for a command without a limit, and every 30 s
  * while one outlasts the known lease (B-31). Nothing of that kind: no wake-up. */
 void he2b_lease_watch(he2b_session *session);

@@ -220,7 +220,9 @@ void he2b_steps_hand_out(he2b_session *session)
         steps->fn(steps->user, step);
         return;
     }
-    he2b_step_done(step, HE2B_STEP_DONE, NULL);
+    he2b_step_done(
+        step, is_own(step->kind) || !session->host_state ? HE2B_STEP_DONE : HE2B_STEP_FAILED,
+        "nobody moves this session's Hermes state: he2b_session_on_step() was not called");
 }
 
 static void orphan(he2b_session *session)

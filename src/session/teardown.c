@@ -26,8 +26,7 @@ static void on_connected(void *user, const struct he2b_control_answer *answer)
         he2b_teardown_post(session, END_FAILED);
         return;
     }
-    session->endpoint = answer->endpoint;
-    he2b_lease_set(session, answer->sent_ms, answer->lease_s);
+    he2b_attachment_take(session, answer);
     he2b_teardown_post(session, END_CONNECTED);
 }
 
@@ -37,6 +36,7 @@ static void reconnect(void *user)
     int64_t lease_s = he2b_lease_ask(session, he2b_lease_need(session, 300 * 1000));
     int error;
 
+    he2b_attachment_use_key(session);
     if (lease_s < TRANSFER_LEASE_S)
         lease_s = TRANSFER_LEASE_S;
     error = he2b_control_connect(&session->call, session->loop, &session->settings,
@@ -90,8 +90,11 @@ static void on_killed(void *user, const struct he2b_control_answer *answer)
 static void send_kill(void *user)
 {
     he2b_session *session = user;
-    int error = he2b_control_kill(&session->call, session->loop, &session->settings,
-                                  session->endpoint.sandbox_id, on_killed, session);
+    int error;
+
+    he2b_attachment_use_key(session);
+    error = he2b_control_kill(&session->call, session->loop, &session->settings,
+                              session->endpoint.sandbox_id, on_killed, session);
 
     if (error) {
         he2b_failure_set(&session->end_failure, NULL, error, 0, "kill sandbox", NULL, "%s",

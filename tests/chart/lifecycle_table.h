@@ -15,10 +15,12 @@
 /* A pair that is not here is refused. */
 static const struct row table[] = {
     ON(DETACHED, LIFE_WANT_NEW, CREATING, "send_create"),
-    ON(DETACHED, LIFE_WANT_OLD, CONNECTING, "send_connect"),
-    ON(DETACHED, LIFE_WANT_SCOPE, ELECTING, "seek_role"),
+    ON(DETACHED, LIFE_WANT_OLD, CONNECTING, "cancel_renew send_connect"),
+    ON(DETACHED, LIFE_WANT_SCOPE, ELECTING, "cancel_renew seek_role"),
+    ON(DETACHED, LIFE_RENEW, DETACHED, "send_renew"),
+    ON(DETACHED, LIFE_RENEWED, DETACHED, "note_lease"),
     ON(DETACHED, LIFE_VANISHED, DETACHED, ""),
-    ON(DETACHED, LIFE_CLOSE, CLOSED, "fail_waiters report_rest"),
+    ON(DETACHED, LIFE_CLOSE, CLOSED, "cancel_renew fail_waiters report_rest"),
 
     ON(ELECTING, LIFE_ELECTED, LOOKING_UP, "send_list"),
     ON(ELECTING, LIFE_FAILED, DROPPING, "drop_role"),
@@ -59,6 +61,7 @@ static const struct row table[] = {
     ON(PROBING, LIFE_CLOSE, CLOSED, "cancel_call fail_waiters report_rest"),
 
     ON(PREPARING, LIFE_PREPARED, READY, "admit"),
+    ON(PREPARING, LIFE_LAPSED, CONNECTING, "cancel_renew send_connect"),
     ON(PREPARING, LIFE_REFUSED, READY, "refuse_waiters"),
     ON(PREPARING, LIFE_RENEW, PREPARING, "send_renew"),
     ON(PREPARING, LIFE_RENEWED, PREPARING, "note_lease"),

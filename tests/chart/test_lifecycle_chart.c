@@ -31,6 +31,7 @@ struct story {
     bool known;   /* a sandbox's id, which is to be used again */
     bool joined;  /* a scope's sandbox was reached or made, and not lost since */
     bool running; /* as far as the control plane said */
+    bool used;    /* a command may run in it */
     bool fit;     /* looked into since it was made, joined or booted */
     bool role;    /* it, or a lock of it, may be held */
     bool elected; /* since it was last looked for */
@@ -83,6 +84,7 @@ static bool is_answer(const struct story *story, int event)
     case LIFE_PROBED:
         return story->call == PROBE;
     case LIFE_PREPARED:
+    case LIFE_LAPSED:
     case LIFE_REFUSED:
         return story->call == PREPARATION;
     case LIFE_FAILED:
@@ -94,6 +96,11 @@ static bool is_answer(const struct story *story, int event)
     default:
         return false;
     }
+}
+
+static int at_state(void)
+{
+    return chart.state(&walk.places[walk.at].machine);
 }
 
 static bool story_allows(const struct story *story, int event)
@@ -113,7 +120,7 @@ static bool story_allows(const struct story *story, int event)
     case LIFE_ABANDONED:
         return true;
     case LIFE_RENEW:
-        return !story->renewing;
+        return !story->renewing && (at_state() != HE2B_LIFECYCLE_DETACHED || story->used);
     case LIFE_CLOSE:
         return !story->closed;
     default:
@@ -121,9 +128,11 @@ static bool story_allows(const struct story *story, int event)
     }
 }
 
-static int at_state(void)
+/* What runs is not disturbed by what becomes of the next command, nor does it lose its lease. */
+static bool may_renew(int state)
 {
-    return chart.state(&walk.places[walk.at].machine);
+    return state == HE2B_LIFECYCLE_READY || state == HE2B_LIFECYCLE_PREPARING ||
+           state == HE2B_LIFECYCLE_DETACHED;
 }
 
 /* An answer that nobody takes would leave everybody waiting; after the end nobody waits. */
@@ -144,7 +153,7 @@ static bool story_owes(const struct story *story, int event)
         return !story->closed;
     case LIFE_RENEW:
         /* commands that run want their lease while a host's step takes its time (B-31) */
-        return state == HE2B_LIFECYCLE_READY || state == HE2B_LIFECYCLE_PREPARING;
+        return may_renew(state);
     case LIFE_ABANDONED:
         /* a search of which nobody hears keeps no other session from the role (B-64) */
         return !story->closed && story->kind == SCOPE && !story->joined &&
@@ -197,6 +206,7 @@ static void story_event(struct story *story, int event)
         break;
     case LIFE_PROBED:
     case LIFE_PREPARED:
+    case LIFE_LAPSED:
         story->fit = true;
         break;
     case LIFE_VANISHED:
@@ -294,6 +304,7 @@ static void story_action(struct story *story, int event, const char *action)
     } else if (is(action, "forget_sandbox")) {
         require(event == LIFE_GONE || event == LIFE_ASTRAY, "the control plane itself said so");
         story->known = false;
+        story->used = false;
         lose_sandbox(story);
     } else if (is(action, "admit")) {
         require(!story->closed, "closing lets nobody start (B-90)");
@@ -301,6 +312,7 @@ static void story_action(struct story *story, int event, const char *action)
         require(story->kind != SCOPE || event == LIFE_PREPARED,
                 "no command of a scope without the role's word on it (B-65)");
         story->waited = false;
+        story->used = true;
     } else if (is(action, "refuse_waiters")) {
         require(event == LIFE_REFUSED || event == LIFE_DROPPED,
                 "only what was looked at is refused, or what waited when it failed");
@@ -321,7 +333,8 @@ static void story_action(struct story *story, int event, const char *action)
         story->call = NONE;
         story->rested = true;
     } else if (is(action, "send_renew")) {
-        require(!story->closed && story->running && !story->renewing, "one renewal, of what runs");
+        require(!story->closed && (story->running || story->used) && !story->renewing,
+                "one renewal, of what runs");
         story->renewing = true;
     } else if (is(action, "cancel_renew")) {
         story->renewing = false;
@@ -340,7 +353,7 @@ static void story_check(const struct story *story, int event, int state)
     require((state == HE2B_LIFECYCLE_CLOSED) == story->rested, "its end is reported, once");
     require(!story->closed || story->told, "whoever waits when it closes is told at once (B-90)");
     require(!at_rest || !story->waited, "whoever waits is answered");
-    require(!story->renewing || state == HE2B_LIFECYCLE_READY || state == HE2B_LIFECYCLE_PREPARING,
+    require(!story->renewing || may_renew(state),
             "renewals run beside commands, and beside nothing else");
     require(state != HE2B_LIFECYCLE_DETACHED || !story->role, "no role without a sandbox (B-64)");
     require(event != LIFE_CLOSE || story->call != CREATE || did("end_create"),
@@ -352,6 +365,8 @@ static void story_check(const struct story *story, int event, int state)
     require(event != LIFE_ABANDONED || did("drop_role"), "nor does who is not wanted any more");
     require(event != LIFE_VANISHED || story->call != PREPARATION || did("doubt_sandbox"),
             "the control plane is asked before the next command (B-97)");
+    require(event != LIFE_LAPSED || did("send_connect"),
+            "a lease that became too short is extended before anything starts (B-31)");
     require(event != LIFE_MADE || did("prepare_made"), "the role hears how it came by the sandbox");
     require(event != LIFE_JOINED || did("prepare_joined"), "the role hears of a sandbox it found");
     require(event != LIFE_REBOOTED || did("prepare_rebooted"), "the role hears of a boot (B-35)");

@@ -320,6 +320,8 @@ static void story_action(struct story *story, int event, const char *action)
         answer(story, DROP);
     } else if (is(action, "warn_degraded")) {
         require(event == WRITER_ALONE, "a warning where nothing can be locked (B-61)");
+    } else if (is(action, "doubt_sandbox")) {
+        require(event == WRITER_FAILED, "a sandbox is doubted where something went wrong in it");
     } else {
         require(is(action, "note_not_ready"), "this test knows each action");
         require(!story->writes, "readers are told to wait");
@@ -351,7 +353,8 @@ static void story_check(const struct story *story, int event, int state)
             "and leaves the marker (B-62)");
     /* B-66: a failed sync keeps the role */
     if (event == WRITER_FAILED && asked_before() == SYNC)
-        require(did("step_mark_stale") && story->writes, "marked, and the role kept (B-66)");
+        require(did("step_mark_stale") && did("doubt_sandbox") && story->writes,
+                "marked, the role kept (B-66), and the sandbox asked for next time (B-97)");
     if (asked_before() == SYNC || asked_before() == MARK_STALE)
         require(event == WRITER_DROP || !did("step_release"), "a sync costs no role (B-66)");
 }

@@ -81,7 +81,7 @@ static const struct row table[] = {
 
     ON(SYNCING, WRITER_SYNCED, UNTAINTING, "step_clear"),
     ON(SYNCING, WRITER_ABANDONED, HOLDING, "report_refused"),
-    ON(SYNCING, WRITER_FAILED, TAINTING, "step_mark_stale"),
+    ON(SYNCING, WRITER_FAILED, TAINTING, "doubt_sandbox step_mark_stale"),
     ON(SYNCING, WRITER_DROP, RELEASING, "step_release"),
 
     ON(TAINTING, WRITER_MARKED, HOLDING, "report_refused"),

@@ -29,6 +29,11 @@ static void step_mark_stale(void *user)
     session_want_step(of(user), STEP_MARK);
 }
 
+static void doubt_sandbox(void *user)
+{
+    of(user)->lease = LEASE_UNKNOWN;
+}
+
 static void step_clear(void *user)
 {
     session_want_step(of(user), STEP_CLEAR);
@@ -106,7 +111,8 @@ static void report_elected(void *user)
 
 static void report_prepared(void *user)
 {
-    life_post(user, LIFE_PREPARED);
+    /* one that is short was asked for just before, and is all that there is (B-31) */
+    life_post(user, of(user)->lease == LEASE_UNKNOWN ? LIFE_LAPSED : LIFE_PREPARED);
 }
 
 static void report_refused(void *user)

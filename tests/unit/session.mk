@@ -5,6 +5,7 @@ SCOPED_TESTS = \
 	tests/unit/session/test_step \
 	tests/unit/session/test_teardown
 SESSION_TESTS = $(SCOPED_TESTS) \
+	tests/unit/session/test_attachment \
 	tests/unit/session/test_catalog \
 	tests/unit/session/test_command \
 	tests/unit/session/test_lease \
@@ -23,6 +24,8 @@ tests_unit_libworld_la_CFLAGS = $(AM_CFLAGS) -pthread
 LAYER_LIBS = src/session/libsession.la src/e2b/libe2b.la src/net/libnet.la \
 	src/host/libhost.la machines/libmachines.la src/core/libcore.la
 SESSION_TEST_LIBS = tests/unit/libworld.la tests/unit/libpeer.la $(LAYER_LIBS) $(CMOCKA_LIBS) -lpthread
+tests_unit_session_test_attachment_LDADD = $(SESSION_TEST_LIBS)
+tests_unit_session_test_attachment_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_catalog_LDADD = $(SESSION_TEST_LIBS)
 tests_unit_session_test_catalog_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_session_LDADD = $(SESSION_TEST_LIBS)

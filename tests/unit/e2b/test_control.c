@@ -73,7 +73,7 @@ static void test_refusals_of_create(void **state)
         {{400, NULL, "{\"code\":400,\"message\":\"Timeout cannot be greater than 1 hours\"}"},
          HE2B_ERR_REFUSED,
          "Timeout cannot be greater than 1 hours",
-         "lease_seconds"},
+         "s of lease were asked for; check the settings template and lease_seconds"},
         {{401, NULL, "{\"code\":401,\"message\":\"Invalid API key " SCENE_KEY "\"}"},
          HE2B_ERR_KEY,
          "Invalid API key",

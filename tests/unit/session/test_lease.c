@@ -165,6 +165,86 @@ static void test_refusal_stops_the_command(void **state)
     assert_int_equal(world_count(world, "command"), 1);
 }
 
+static void refuse_length(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)world;
+    (void)nth;
+    world_error(request, 400, "Timeout cannot be greater than 1 hours");
+}
+
+/* B-33: what was asked for is named, and only the maximum of what already runs is no refusal. */
+static void test_refused_length_is_named(void **state)
+{
+    struct world *world = *state;
+    struct ran ran;
+
+    short_lease(world);
+    world_session(world);
+    assert_int_equal(run_long(world), 0);
+    world->on_connect = refuse_length;
+    world->session->deadline_ms = he2b_now_ms() + 30000;
+    ran_new(&ran, world, "true");
+    he2b_command_set_timeout(ran.command, 7200 * 1000);
+    ran_go(&ran);
+    world_run(world);
+    assert_int_equal(ran.failure, HE2B_ERR_REFUSED);
+    assert_non_null(strstr(ran.failure_text, "connect to sandbox"));
+    assert_non_null(strstr(ran.failure_text, "7260 s of lease were asked for"));
+    assert_int_equal(world_count(world, "command"), 1);
+    ran_del(&ran);
+}
+
+static void linger(struct world *world, struct peer_request *request, unsigned nth)
+{
+    if (nth == 1) {
+        world_command(request, "", 0);
+        return;
+    }
+    world_stop_soon(world);
+    hold_command(world, request, nth);
+}
+
+/* The first one is refused, and the second one lets the command end. */
+static void refuse_first(struct world *world, struct peer_request *request, unsigned nth)
+{
+    if (nth == 1) {
+        world_error(request, 401, "key revoked");
+        return;
+    }
+    peer_answer(request, 200, "application/json", "{\"sandboxID\":\"" WORLD_ID "\"}");
+    peer_gate_raise(&world->released);
+}
+
+/* B-31: a command without a limit keeps its lease, although the next one could not be started and
+ * the session is at rest since. */
+static void test_renewal_without_anybody_who_waits(void **state)
+{
+    struct world *world = *state;
+    struct ran ran;
+    struct ran refused;
+
+    world->on_command = linger;
+    world->on_connect = refuse_first;
+    world_session(world);
+    world->session->renew_every_ms = 2;
+    assert_int_equal(run_long(world), 0);
+    ran_start(&ran, world, "make");
+    world_run(world);
+    ran.keep_running = true;
+    world->session->deadline_ms = 0;
+    ran_start(&refused, world, "true");
+    world_run(world);
+    assert_int_equal(refused.failure, HE2B_ERR_KEY);
+    ran.keep_running = false;
+    if (!ran.times)
+        world_run(world);
+    assert_int_equal(ran.outcome, HE2B_ENDED);
+    assert_int_equal(world_count(world, "connect"), 2);
+    assert_false(world->trouble);
+    ran_del(&ran);
+    ran_del(&refused);
+}
+
 static void refuse_and_let_go(struct world *world, struct peer_request *request, unsigned nth)
 {
     (void)nth;
@@ -404,6 +484,8 @@ int main(void)
         IN_WORLD(test_plan_maximum),
         IN_WORLD(test_trouble_stops_no_command),
         IN_WORLD(test_refusal_stops_the_command),
+        IN_WORLD(test_refused_length_is_named),
+        IN_WORLD(test_renewal_without_anybody_who_waits),
         IN_WORLD(test_key_is_rotated),
         IN_WORLD(test_renewal_resumes),
         IN_WORLD(test_limits_beyond_reason),

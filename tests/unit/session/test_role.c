@@ -244,8 +244,43 @@ static void test_sync_fails(void **state)
     assert_string_equal(he2b_session_role(scoped->world->session), "holding");
     assert_false(scoped_lease_free(scoped));
     scoped_run(scoped);
-    assert_string_equal(scoped_log(scoped), "sync command");
+    /* there may be no sandbox any more: the next command asks first (B-97) */
+    assert_string_equal(scoped_log(scoped), "connect sync command");
     assert_false(scoped_dirty(scoped));
+    assert_false(scoped->world->trouble);
+}
+
+static world_fn connect_well;
+
+static void connect_gone(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)nth;
+    world->exists = false;
+    world->stamp[0] = '\0';
+    world->on_connect = connect_well;
+    world_error(request, 404, "sandbox not found");
+}
+
+/* B-97: that the sandbox is gone may show in a sync first. That command is refused; the next one
+ * finds or makes another, and the whole state goes there. */
+static void test_sync_finds_no_sandbox(void **state)
+{
+    struct scoped *scoped = *state;
+
+    scoped_session(scoped, 0, true);
+    scoped_run(scoped);
+    scoped_log(scoped);
+    connect_well = scoped->world->on_connect;
+    scoped->world->on_connect = connect_gone;
+    scoped->bend_kind = HE2B_STEP_SYNC;
+    scoped->bend_outcome = HE2B_STEP_FAILED;
+    scoped->bend_times = 1;
+    scoped_refused(scoped, HE2B_ERR_STEP, "state sync before the command");
+    scoped_log(scoped);
+    scoped_run(scoped);
+    assert_string_equal(scoped_log(scoped), "connect list create probe push restamp command");
+    assert_false(scoped_dirty(scoped));
+    scoped->world->messages[0] = '\0';
     assert_false(scoped->world->trouble);
 }
 
@@ -405,6 +440,7 @@ int main(void)
         IN_SCOPE(test_failures_of_a_takeover),
         IN_SCOPE(test_stamp_cannot_be_written),
         IN_SCOPE(test_sync_fails),
+        IN_SCOPE(test_sync_finds_no_sandbox),
         IN_SCOPE(test_cold_boot_of_the_same_disk),
         IN_SCOPE(test_cold_boot_of_another_disk),
         IN_SCOPE(test_sandbox_is_gone),

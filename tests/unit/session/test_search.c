@@ -57,6 +57,46 @@ static void test_unknown_makes_nothing(void **state)
     assert_false(scoped->world->trouble);
 }
 
+static void many(struct world *world, struct peer_request *request, unsigned nth)
+{
+    char body[4096] = "[";
+    size_t len = 1;
+    unsigned i;
+
+    (void)nth;
+    for (i = 0; i < HE2B_CANDIDATES_MAX + 1; i++)
+        len += (size_t)snprintf(
+            body + len, sizeof(body) - len,
+            "%s{\"sandboxID\":\"i%020u\",\"templateID\":\"base\",\"state\":\"paused\","
+            "\"startedAt\":\"2026-01-01T00:00:00Z\",\"metadata\":{\"" HE2B_META_PLUGIN
+            "\":\"" HE2B_META_PLUGIN_VALUE "\",\"" HE2B_META_SCOPE "\":\"%s\"}}",
+            i ? "," : "", i, world->scope);
+    snprintf(body + len, sizeof(body) - len, "]");
+    peer_answer(request, 200, "application/json", body);
+}
+
+static void all_gone(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)world;
+    (void)nth;
+    world_error(request, 404, "sandbox not found");
+}
+
+/* B-22: those that were listed and not tried may exist. */
+static void test_more_than_are_tried(void **state)
+{
+    struct scoped *scoped = *state;
+
+    scoped_session(scoped, 0, false);
+    scoped->world->on_list = many;
+    scoped->world->on_connect = all_gone;
+    scoped_refused(scoped, HE2B_ERR_BUSY, "9 sandboxes were listed for this scope");
+    assert_int_equal(world_count(scoped->world, "connect"), HE2B_CANDIDATES_MAX);
+    assert_int_equal(world_count(scoped->world, "create"), 0);
+    assert_true(scoped_lease_free(scoped));
+    scoped->world->messages[0] = '\0';
+}
+
 static void keep_body(struct world *world, struct peer_request *request, unsigned nth)
 {
     (void)nth;
@@ -389,6 +429,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SCOPE(test_unknown_makes_nothing),
+        IN_SCOPE(test_more_than_are_tried),
         IN_SCOPE(test_sandbox_with_another_end),
         IN_SCOPE(test_what_is_made),
         IN_SCOPE(test_a_follower_makes_nothing),

@@ -56,6 +56,18 @@ static void test_no_handler(void **state)
     assert_int_equal(strlen(he2b_session_scope(session)), 32);
 }
 
+/* Hermes' state that nobody moves is not taken for moved. */
+static void test_state_without_a_handler(void **state)
+{
+    struct scoped *scoped = *state;
+    he2b_session *session = world_session(scoped->world);
+
+    assert_int_equal(he2b_session_set_scope(session, scoped->home, "task", 1), HE2B_OK);
+    scoped->sessions[0] = session;
+    scoped_refused(scoped, HE2B_ERR_STEP, "he2b_session_on_step() was not called");
+    assert_true(scoped_lease_free(scoped));
+}
+
 static unsigned times_in(const char *text, const char *part)
 {
     unsigned times = 0;
@@ -139,6 +151,13 @@ static void linger(struct world *world, struct peer_request *request, unsigned n
     world_end(request, 0);
 }
 
+static void down(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)world;
+    (void)nth;
+    world_error(request, 500, "down");
+}
+
 static void renewed(struct world *world, struct peer_request *request, unsigned nth)
 {
     (void)nth;
@@ -178,6 +197,53 @@ static void test_a_long_sync_beside_a_command(void **state)
     ran_del(&first);
     ran_del(&second);
     assert_false(scoped->world->trouble);
+}
+
+/* B-31: a lease that became too short while the state was synchronised is extended before the
+ * command starts; one that is not known any more is, too (B-35: a renewal beside found a cold
+ * boot). */
+static void test_a_sync_outlasts_the_lease(void **state)
+{
+    struct scoped *scoped = *state;
+    he2b_session *session;
+    unsigned unknown;
+
+    scoped_short_lease(scoped);
+    session = scoped_session(scoped, 0, true);
+    scoped_run(scoped);
+    for (unknown = 0; unknown < 2; unknown++) {
+        struct ran ran;
+
+        scoped_log(scoped);
+        scoped->hold_kind = HE2B_STEP_SYNC;
+        ran_start(&ran, scoped->world, "true");
+        world_run(scoped->world);
+        session->deadline_ms = unknown ? 0 : he2b_now_ms() - 1;
+        he2b_step_done(scoped->held, HE2B_STEP_DONE, NULL);
+        scoped->held = NULL;
+        world_run(scoped->world);
+        assert_int_equal(ran.outcome, HE2B_ENDED);
+        assert_string_equal(scoped_log(scoped), "sync connect sync command");
+        ran_del(&ran);
+    }
+    assert_false(scoped->world->trouble);
+}
+
+/* ... but one that was asked for in vain just before, and is still ahead, stops no command. */
+static void test_a_short_lease_that_cannot_be_longer(void **state)
+{
+    struct scoped *scoped = *state;
+
+    scoped_short_lease(scoped);
+    scoped_session(scoped, 0, true);
+    scoped_run(scoped);
+    scoped_log(scoped);
+    scoped->world->on_connect = down;
+    scoped->world->session->deadline_ms = he2b_now_ms() + 30000;
+    assert_int_equal(scoped_run_long(scoped), 0);
+    assert_non_null(strstr(scoped_log(scoped), " sync command"));
+    assert_int_equal(world_count(scoped->world, "command"), 2);
+    scoped->world->messages[0] = '\0';
 }
 
 /* EINTR is no answer. */
@@ -323,6 +389,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SHIM(test_no_handler),
+        IN_SHIM(test_state_without_a_handler),
+        IN_SHIM(test_a_sync_outlasts_the_lease),
+        IN_SHIM(test_a_short_lease_that_cannot_be_longer),
         IN_SHIM(test_locks_are_not_supported),
         IN_SHIM(test_no_descriptors),
         IN_SHIM(test_interrupted_locks),
