@@ -11,20 +11,45 @@ typedef struct {
 
 /* ---- the loop thread's side ---- */
 
+static struct native_log_line *log_line(struct native_shared *shared, unsigned nth)
+{
+    return &shared->log[(shared->log_first + nth) % NATIVE_LOG_MAX];
+}
+
+/* The oldest of the least important lines goes, if the new one is no less important: a warning is
+ * not pushed out by what is said at each command. */
+static bool make_room(struct native_shared *shared, int level)
+{
+    unsigned least = 0;
+    unsigned i;
+
+    for (i = 1; i < shared->log_count; i++) {
+        if (log_line(shared, i)->level < log_line(shared, least)->level)
+            least = i;
+    }
+    if (log_line(shared, least)->level > level) {
+        shared->log_lost += level > HE2B_LOG_DEBUG;
+        return false;
+    }
+    if (log_line(shared, least)->level > HE2B_LOG_DEBUG)
+        shared->log_lost++;
+    shared->log_count--;
+    for (i = least; i < shared->log_count; i++)
+        *log_line(shared, i) = *log_line(shared, i + 1);
+    return true;
+}
+
 static void on_log(void *user, int level, const char *text)
 {
     struct native_shared *shared = user;
     struct native_log_line *line;
 
     pthread_mutex_lock(&shared->lock);
-    if (shared->log_count == NATIVE_LOG_MAX) {
-        shared->log_first = (shared->log_first + 1) % NATIVE_LOG_MAX;
-        shared->log_count--;
-        shared->log_lost++;
+    if (shared->log_count < NATIVE_LOG_MAX || make_room(shared, level)) {
+        line = log_line(shared, shared->log_count++);
+        line->level = level;
+        snprintf(line->text, sizeof(line->text), "%s", text);
     }
-    line = &shared->log[(shared->log_first + shared->log_count++) % NATIVE_LOG_MAX];
-    line->level = level;
-    snprintf(line->text, sizeof(line->text), "%s", text);
     pthread_mutex_unlock(&shared->lock);
 }
 
@@ -307,8 +332,10 @@ static void session_dealloc(PyObject *object)
     struct native_shared *shared = self->shared;
 
     self->shared = NULL;
-    /* A forked child sends nothing; what it inherited is its parent's. */
-    if (shared && (he2b_loop_post(shared->loop->loop, finalise, shared) != HE2B_OK))
+    /* A forked child sends nothing; what it inherited is its parent's. Without memory the sandbox
+     * is left to its lease, and what is shared to the session, which goes on logging into it. */
+    if (shared &&
+        (!shared->session || he2b_loop_post(shared->loop->loop, finalise, shared) == HE2B_ERR_FORK))
         native_shared_unref(shared);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
     Py_DECREF(type);

@@ -220,10 +220,18 @@ class E2BEnvironment(BaseEnvironment):
             if getattr(self, "_session", None) is None:
                 return
             if self._closing is None:
-                self._closing = self._session.close()
+                try:
+                    self._closing = self._session.close()
+                except RuntimeError as error:  # a forked child: what it inherited is its parent's
+                    logger.debug("e2b: not cleaned up: %s", error)
+                    return
         if sys.is_finalizing():
             return
         self._wait_closed(time.monotonic() + CLEANUP_S)
+
+    def __del__(self) -> None:
+        """Nobody waits: where the collector runs, a lock may be held. The session ends itself beside
+        (B-95)."""
 
     def wait_for_cleanup(self, timeout: float | None = None) -> bool:
         """True when a teardown that was put off has settled (B-96)."""

@@ -16,8 +16,8 @@ enum {
     REPLACED_MAX = 16,
 };
 
-/* What this process holds. A forked child would keep the parent's locks beyond its death, since a
- * lock is the open file's: so it closes its copies, and never unlocks (B-60). */
+/* What this process holds, or tries to. A forked child would keep the parent's locks beyond its
+ * death, since a lock is the open file's: so it closes its copies, and never unlocks (B-60). */
 static pthread_mutex_t held_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct he2b_lock *held;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
@@ -48,14 +48,33 @@ static void watch_forks(void)
     (void)pthread_atfork(before_fork, in_parent, in_child);
 }
 
-static void note_held(struct he2b_lock *lock, int fd)
+/* A link is not followed: what it names would be emptied (B-12). */
+static int open_file(const char *path)
 {
+    int fd;
+
+    do {
+        fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* Opened and noted in one, seen from a fork: a copy that no child knows of would be kept. */
+static bool open_noted(struct he2b_lock *lock, const char *path)
+{
+    int error;
+
     pthread_mutex_lock(&held_lock);
-    lock->fd = fd;
-    lock->owner = getpid();
-    lock->next = held;
-    held = lock;
+    lock->fd = open_file(path);
+    error = errno;
+    if (lock->fd >= 0) {
+        lock->owner = getpid();
+        lock->next = held;
+        held = lock;
+    }
     pthread_mutex_unlock(&held_lock);
+    errno = error;
+    return lock->fd >= 0;
 }
 
 static void forget_held(struct he2b_lock *lock)
@@ -104,17 +123,6 @@ static enum he2b_lock_outcome classify(struct he2b_lock *lock, int error)
 static bool forbidden(int error)
 {
     return error == EACCES || error == EPERM;
-}
-
-/* A link is not followed: what it names would be emptied (B-12). */
-static int open_file(const char *path)
-{
-    int fd;
-
-    do {
-        fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    } while (fd < 0 && errno == EINTR);
-    return fd;
 }
 
 /* Whoever made a file that we may not open may be holding it; where there is none, and none can be
@@ -166,8 +174,9 @@ static int truncate_again(int fd)
 }
 
 /* One try on one open file. False: the file was replaced, start over. */
-static bool try_file(enum he2b_lock_outcome *ret, struct he2b_lock *lock, int fd, const char *path)
+static bool try_file(enum he2b_lock_outcome *ret, struct he2b_lock *lock, const char *path)
 {
+    int fd = lock->fd;
     int same;
 
     if (flock_again(fd, LOCK_EX | LOCK_NB) < 0) {
@@ -185,7 +194,6 @@ static bool try_file(enum he2b_lock_outcome *ret, struct he2b_lock *lock, int fd
         *ret = refuse(lock, errno, HE2B_LOCK_FAILED);
         return true;
     }
-    note_held(lock, fd);
     *ret = HE2B_LOCK_HELD;
     return true;
 }
@@ -207,23 +215,22 @@ enum he2b_lock_outcome he2b_lock_try(struct he2b_lock *lock, const char *path)
     pthread_once(&fork_once, watch_forks);
     for (i = 0; i < REPLACED_MAX; i++) {
         enum he2b_lock_outcome outcome;
-        int fd = open_file(path);
         bool done;
 
-        if (fd < 0 && errno == ENOENT) {
+        if (!open_noted(lock, path) && errno == ENOENT) {
             int error = he2b_host_folder_make(path);
 
             if (forbidden(error))
                 return refuse(lock, error, HE2B_LOCK_UNSUPPORTED);
             if (error)
                 return classify(lock, error);
-            fd = open_file(path);
+            (void)open_noted(lock, path);
         }
-        if (fd < 0)
+        if (lock->fd < 0)
             return not_opened(lock, path, errno);
-        done = try_file(&outcome, lock, fd, path);
-        if (lock->fd != fd)
-            unlock_and_close(fd);
+        done = try_file(&outcome, lock, path);
+        if (!done || outcome != HE2B_LOCK_HELD)
+            he2b_lock_release(lock);
         if (done)
             return outcome;
     }

@@ -35,6 +35,24 @@ def run(session, text, **options):
     return output, command
 
 
+def test_a_warning_is_not_pushed_out(server):
+    options = {
+        "api_key": server.key,
+        "api_url": server.environment["E2B_API_URL"],
+        "sandbox_url": server.environment["E2B_SANDBOX_URL"],
+        "cwd": "/nowhere",
+    }
+    session = _native.Session(options)
+    for _ in range(100):  # each says several lines about the charts
+        run(session, "true")
+    log = session.take_log()
+    assert len(log) >= 128
+    assert [text for level, text in log if level == 30 and "/nowhere" in text]
+    closing = session.close()
+    while not closing.wait(1000):
+        pass
+
+
 def test_versions_agree():  # B-124
     assert _native.version == __version__
 

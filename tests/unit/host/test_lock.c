@@ -260,6 +260,51 @@ static void test_child_that_outlives_the_holder(void **state)
     assert_int_equal(box_end(&child), -SIGKILL);
 }
 
+static int pipe_in;
+static int pipe_out;
+
+static void fork_now(void)
+{
+    pid_t child = fork();
+
+    if (child != 0)
+        return;
+    box_say(pipe_out, 1);
+    box_hear(pipe_in);
+    _exit(0);
+}
+
+/* Another thread of the process forks while the lock is open and not yet taken. */
+static int fork_while_it_is_tried(struct box *box, int in, int out)
+{
+    pipe_in = in;
+    pipe_out = out;
+    flock_shim.before = fork_now;
+    flock_shim.before_times = 1;
+    BOX_CHECK(he2b_lock_try(&inherited, box->files.writer_lock) == HE2B_LOCK_HELD);
+    box_say(out, 2);
+    box_hear(in);
+    _exit(0);
+}
+
+/* B-60: also one that was born while the lock was being taken. */
+static void test_child_of_a_moment_between(void **state)
+{
+    struct box *box = *state;
+    struct box_child child;
+    siginfo_t info;
+
+    he2b_lock_init(&inherited);
+    box_start(&child, box, fork_while_it_is_tried, false);
+    /* the child is born, and the lock is held */
+    assert_int_equal(box_hear(child.in) + box_hear(child.in), 3);
+    assert_true(is_taken(box));
+    assert_int_equal(kill(child.pid, SIGKILL), 0);
+    assert_int_equal(waitid(P_PID, (id_t)child.pid, &info, WEXITED | WNOWAIT), 0);
+    assert_false(is_taken(box));
+    assert_int_equal(box_end(&child), -SIGKILL);
+}
+
 /* The eight of FB-30: how many hold it, and how often it was more than one. */
 struct tally {
     atomic_int holders;
@@ -592,6 +637,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_child_that_tries, make, drop),
         cmocka_unit_test_setup_teardown(test_child_that_lives_on, make, drop),
         cmocka_unit_test_setup_teardown(test_child_that_outlives_the_holder, make, drop),
+        cmocka_unit_test_setup_teardown(test_child_of_a_moment_between, make, drop),
         cmocka_unit_test_setup_teardown(test_eight_take_turns, make, drop),
         cmocka_unit_test_setup_teardown(test_eight_take_turns_and_unlink, make, drop),
         cmocka_unit_test_setup_teardown(test_replaced_file_starts_over, make, drop),
