@@ -410,10 +410,18 @@ typedef void (*he2b_command_fn)(void *user, const he2b_result *result);
  */
 HE2B_PUBLIC int he2b_command_new(he2b_command **ret, he2b_session *session);
 
+enum {
+    /* Bytes of a command's text. */
+    HE2B_COMMAND_TEXT_MAX = 16 * 1024 * 1024,
+};
+
 /*
- * The shell command, as data: UTF-8 without NUL (B-46). Copied.
- * Returns HE2B_OK, HE2B_ERR_ARG (NUL inside, not UTF-8), HE2B_ERR_OVERFLOW (above what one argument
- * of the sandbox's kernel holds), HE2B_ERR_STATE (started), HE2B_ERR_NOMEM.
+ * The shell command, as data: any bytes but NUL, up to HE2B_COMMAND_TEXT_MAX of them (B-46).
+ * Copied. A text that is not UTF-8, or has 131 071 bytes or more (what one argument of a kernel
+ * holds), goes by a file in a private folder of the sandbox, with one more round trip before the
+ * command starts; the file is removed before the text runs. To the text that makes no difference,
+ * but that a shell's own error lines name "eval". Returns HE2B_OK, HE2B_ERR_ARG (NUL inside),
+ * HE2B_ERR_OVERFLOW (longer), HE2B_ERR_STATE (started), HE2B_ERR_NOMEM.
  */
 HE2B_PUBLIC int he2b_command_set_text(he2b_command *command, const char *text, size_t length);
 

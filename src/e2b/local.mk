@@ -11,4 +11,5 @@ src_e2b_libe2b_la_SOURCES = \
 	src/e2b/health.c src/e2b/health.h \
 	src/e2b/list_query.c src/e2b/list_query.h \
 	src/e2b/process.c src/e2b/process.h \
-	src/e2b/sandbox_info.c src/e2b/sandbox_info.h
+	src/e2b/sandbox_info.c src/e2b/sandbox_info.h \
+	src/e2b/upload.c src/e2b/upload.h

@@ -160,6 +160,17 @@ static void read_transport(struct he2b_rpc_result *result)
              result->http.why[0] ? result->http.why : "the connection was lost");
 }
 
+void he2b_rpc_read_plain(struct he2b_rpc_result *ret, const struct he2b_http_result *http,
+                         const char *body, size_t len)
+{
+    memset(ret, 0, sizeof(*ret));
+    ret->http = *http;
+    if (http->end != HE2B_HTTP_COMPLETE)
+        read_transport(ret);
+    else if (http->status < 200 || http->status >= 300)
+        read_refusal(ret, body, len);
+}
+
 static void protocol_error(struct he2b_rpc *rpc, const char *text)
 {
     rpc->result.code = HE2B_RPC_INTERNAL;

@@ -86,4 +86,11 @@ void he2b_rpc_resume(he2b_rpc *rpc);
 /* As he2b_http_cancel(). */
 void he2b_rpc_cancel(he2b_rpc *rpc);
 
+/*
+ * What an answer to a plain request to a sandbox (wire D) says, in the words of a call's result:
+ * the proxies before the daemon, the token check and the transport are the same.
+ */
+void he2b_rpc_read_plain(struct he2b_rpc_result *ret, const struct he2b_http_result *http,
+                         const char *body, size_t len);
+
 #endif

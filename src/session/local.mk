@@ -18,5 +18,6 @@ src_session_libsession_la_SOURCES = \
 	src/session/step.c src/session/step.h \
 	src/session/stream.c \
 	src/session/teardown.c \
+	src/session/text.c \
 	src/session/waiters.c \
 	src/session/wrapper.c src/session/wrapper.h

@@ -143,11 +143,18 @@ void he2b_stream_start(he2b_command *command)
     struct he2b_process_target target;
     struct he2b_process_spec spec = {0};
     struct he2b_wrapper wrapper;
+    char path[HE2B_URL_MAX];
     int error;
 
     command->stream_over = false;
-    he2b_wrapper_command(&wrapper, &session->tools, command->text, command->word, command->login,
-                         command->stdin_len);
+    if (command->by_file) {
+        he2b_text_path(command, path);
+        he2b_wrapper_command_file(&wrapper, &session->tools, path, command->word, command->login,
+                                  command->stdin_len);
+    } else {
+        he2b_wrapper_command(&wrapper, &session->tools, command->text, command->word,
+                             command->login, command->stdin_len);
+    }
     he2b_session_target(session, &target);
     spec.cmd = wrapper.cmd;
     spec.args = wrapper.args;
@@ -363,6 +370,8 @@ void he2b_stream_ask_whereabouts(he2b_command *command)
 
 void he2b_stream_cancel(he2b_command *command)
 {
+    he2b_upload_cancel(command->upload);
+    command->upload = NULL;
     he2b_stream_drop(command);
     he2b_rpc_cancel(command->input);
     command->input = NULL;

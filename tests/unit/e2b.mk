@@ -1,5 +1,5 @@
-# tests of e2b, against a server in the test, some with the scripted peer before it; process.c and
-# health.c are tested by the session's
+# tests of e2b, against a server in the test, some with the scripted peer before it; process.c,
+# upload.c and health.c are tested by the session's
 E2B_SCENE_TESTS = \
 	tests/unit/e2b/test_busy \
 	tests/unit/e2b/test_control \

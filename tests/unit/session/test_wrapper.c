@@ -362,6 +362,7 @@ static void probe(struct output *output, const char *cwd)
 static void test_probe(void **state)
 {
     char folder[] = "/tmp/he2b wrapper.XXXXXX";
+    char tools[128];
     char expected[256];
     struct output output;
 
@@ -369,14 +370,17 @@ static void test_probe(void **state)
     setenv("HOME", "/", 1);
     assert_non_null(mkdtemp(folder));
     probe(&output, folder);
-    snprintf(expected, sizeof(expected), "tool bash\ntool setsid\nhome /\nwanted\ncwd %s\n",
-             folder);
+    unsetenv("XDG_RUNTIME_DIR");
+    snprintf(tools, sizeof(tools), "tool bash\ntool setsid\nfolder /tmp/.hermes-e2b-%u\nhome /\n",
+             (unsigned)getuid());
+    snprintf(expected, sizeof(expected), "%swanted\ncwd %s\n", tools, folder);
     assert_string_equal(output.bytes, expected);
     assert_int_equal(rmdir(folder), 0);
+    strcat(tools, "cwd /\n");
     probe(&output, folder);
-    assert_string_equal(output.bytes, "tool bash\ntool setsid\nhome /\ncwd /\n");
+    assert_string_equal(output.bytes, tools);
     probe(&output, "");
-    assert_string_equal(output.bytes, "tool bash\ntool setsid\nhome /\ncwd /\n");
+    assert_string_equal(output.bytes, tools);
 }
 
 int main(void)

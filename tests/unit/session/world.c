@@ -27,12 +27,13 @@ enum kind {
     COMMAND,
     INPUT,
     CLOSE_STDIN,
+    UPLOAD,
     OTHER,
 };
 
 static const char *const kind_names[] = {"create",  "list",  "get",         "connect", "kill",
                                          "health",  "probe", "unstamp",     "restamp", "killer",
-                                         "command", "input", "close-stdin", "other"};
+                                         "command", "input", "close-stdin", "upload",  "other"};
 
 /* ---- reading requests ---- */
 
@@ -99,6 +100,8 @@ static enum kind request_kind(const struct peer_request *request)
         return HEALTH;
     if (strcmp(last, "/Start") == 0)
         return start_kind(request);
+    if (strcmp(request->method, "POST") == 0 && strncmp(path, "/files?", 7) == 0)
+        return UPLOAD;
     if (strcmp(last, "/SendInput") == 0)
         return INPUT;
     if (strcmp(last, "/CloseStdin") == 0)
@@ -143,11 +146,11 @@ static void serve(struct peer_request *request, void *user)
 {
     struct world *world = user;
     enum kind kind = request_kind(request);
-    const world_fn fns[] = {world->on_create,     world->on_list,    world->on_get,
-                            world->on_connect,    world->on_kill,    world->on_health,
-                            world->on_probe,      world->on_probe,   world->on_probe,
-                            world->on_killer,     world->on_command, world->on_input,
-                            world->on_close_stdin};
+    const world_fn fns[] = {world->on_create,      world->on_list,    world->on_get,
+                            world->on_connect,     world->on_kill,    world->on_health,
+                            world->on_probe,       world->on_probe,   world->on_probe,
+                            world->on_killer,      world->on_command, world->on_input,
+                            world->on_close_stdin, world->on_upload};
     unsigned nth;
 
     pthread_mutex_lock(&world->lock);
@@ -303,7 +306,8 @@ static void probe(struct world *world, struct peer_request *request, unsigned nt
     if (world->stamp[0])
         snprintf(text, sizeof(text), "stamp %s\n", world->stamp);
     pthread_mutex_unlock(&world->lock);
-    strcat(text, "tool bash\ntool setsid\nhome /home/user\nwanted\ncwd /home/user\n");
+    strcat(text, "tool bash\ntool setsid\nfolder " WORLD_FOLDER
+                 "\nhome /home/user\nwanted\ncwd /home/user\n");
     peer_stream_begin(request);
     world_start(request);
     peer_output(request, text, strlen(text));
@@ -338,6 +342,13 @@ static void close_stdin(struct world *world, struct peer_request *request, unsig
     (void)world;
     (void)nth;
     peer_answer(request, 200, "application/json", "{}");
+}
+
+static void upload(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)world;
+    (void)nth;
+    peer_answer(request, 200, "text/plain; charset=utf-8", "[]");
 }
 
 void world_start(struct peer_request *request)
@@ -415,6 +426,7 @@ int world_setup(void **state)
     world->on_command = run;
     world->on_input = take_input;
     world->on_close_stdin = close_stdin;
+    world->on_upload = upload;
     pthread_mutex_init(&world->lock, NULL);
     peer_gate_init(&world->killed);
     peer_gate_init(&world->inputs);

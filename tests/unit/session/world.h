@@ -16,8 +16,9 @@ enum {
     WORLD_WORD = 16,
 };
 
-#define WORLD_ID  "i0123456789abcdefghij"
-#define WORLD_KEY "e2b_0123456789abcdef0123456789abcdef01234567"
+#define WORLD_FOLDER "/tmp/.hermes-e2b-1000"
+#define WORLD_ID     "i0123456789abcdefghij"
+#define WORLD_KEY    "e2b_0123456789abcdef0123456789abcdef01234567"
 
 struct world;
 
@@ -39,6 +40,7 @@ struct world {
     world_fn on_health;
     world_fn on_probe; /* "unstamp" and "restamp" too */
     world_fn on_killer;
+    world_fn on_upload;
     world_fn on_command;
     world_fn on_input;
     world_fn on_close_stdin;
