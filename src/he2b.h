@@ -355,7 +355,8 @@ HE2B_PUBLIC void he2b_session_del(he2b_session *session);
 /* Name of the lifecycle chart's state, as in docs/diagrams: "ready". Static. */
 HE2B_PUBLIC const char *he2b_session_state(const he2b_session *session);
 /* Id of the sandbox, its $HOME, its working directory; "" while not known. They live until the
- * next call on the session. */
+ * next call on the session. A command that finds the working directory gone starts in $HOME, or in
+ * "/", with a WARNING (FB-40); that is the working directory then. */
 HE2B_PUBLIC const char *he2b_session_sandbox_id(const he2b_session *session);
 HE2B_PUBLIC const char *he2b_session_home(const he2b_session *session);
 HE2B_PUBLIC const char *he2b_session_cwd(const he2b_session *session);

@@ -54,6 +54,7 @@ struct he2b_command {
     bool end_told; /* the chart has heard of the shell's or the process's end */
     int end_code;
     bool vanished_before;
+    const char *elsewhere; /* it starts there, since it could not in the session's directory */
 
     /* on the way */
     he2b_upload *upload;

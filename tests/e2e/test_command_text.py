@@ -139,6 +139,25 @@ def test_a_killed_one_leaves_no_file(session):
     assert (command.outcome, command.exit_code) == (_native.KILLED, 130)
 
 
+def test_a_directory_that_is_gone(server, session):  # FB-40
+    """The one that is removed is the private folder, since it is there when the directory is chosen."""
+    folder = run(session, FOLDER + 'printf %s "$d"')[0].decode()
+    other = _native.Session({
+        "api_key": server.key,
+        "api_url": server.environment["E2B_API_URL"],
+        "sandbox_url": server.environment["E2B_SANDBOX_URL"],
+        "cwd": folder,
+    })
+    assert run(other, "pwd; rmdir $PWD")[0].decode() == folder + "\n"
+    for text in ("pwd", "pwd", long("pwd", 200_000)):
+        output, command = run(other, text)
+        assert (output, command.exit_code) == (b"/home/user\n", 0)
+    assert other.cwd == "/home/user"
+    closing = other.close()
+    while not closing.wait(1000):
+        pass
+
+
 MARKERS = {
     "here-document left open": "cat <<EOF\n\x01he2b-",
     "unbalanced quote": "echo a\necho 'b",
