@@ -15,7 +15,8 @@ check_PROGRAMS += $(SESSION_TESTS)
 TESTS += $(SESSION_TESTS)
 
 check_LTLIBRARIES += tests/unit/libpeer.la tests/unit/libworld.la
-tests_unit_libpeer_la_SOURCES = tests/unit/peer/peer.c tests/unit/peer/peer.h
+tests_unit_libpeer_la_SOURCES = tests/unit/peer/peer.c tests/unit/peer/peer.h \
+	tests/unit/peer/proto.c tests/unit/peer/proto.h
 tests_unit_libpeer_la_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_libworld_la_SOURCES = tests/unit/session/world.c tests/unit/session/world.h
 tests_unit_libworld_la_CFLAGS = $(AM_CFLAGS) -pthread

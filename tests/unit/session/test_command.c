@@ -844,5 +844,5 @@ int main(void)
         IN_WORLD(test_bad_texts),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return WORLD_RUN(tests);
 }

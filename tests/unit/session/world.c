@@ -411,6 +411,13 @@ static void on_log(void *user, int level, const char *text)
     assert_null(strstr(text, "secret-token"));
 }
 
+static bool in_json;
+
+void world_in_json(bool yes)
+{
+    in_json = yes;
+}
+
 int world_setup(void **state)
 {
     struct world *world = calloc(1, sizeof(*world));
@@ -432,6 +439,8 @@ int world_setup(void **state)
     peer_gate_init(&world->inputs);
     peer_gate_init(&world->released);
     world->peer = peer_new(serve, world);
+    if (in_json)
+        peer_json_only(world->peer);
     assert_int_equal(he2b_loop_new(&world->loop), HE2B_OK);
     assert_int_equal(he2b_options_new(&world->options, on_log, world), HE2B_OK);
     assert_int_equal(he2b_options_set(world->options, "api_key", WORLD_KEY), HE2B_OK);

@@ -63,6 +63,13 @@ struct world {
     bool trouble;                 /* "refused" was seen in the trace */
 };
 
+/* The peers of the worlds that are made from now on read no protobuf: all is done in JSON. Tests of
+ * streams run in both codecs: WORLD_RUN(tests) does that in a main(). */
+void world_in_json(bool yes);
+#define WORLD_RUN(tests)                                                                           \
+    (world_in_json(false), cmocka_run_group_tests_name("protobuf", tests, NULL, NULL)) +           \
+        (world_in_json(true), cmocka_run_group_tests_name("JSON", tests, NULL, NULL))
+
 /* Makes all of it; the session comes from world_session(). cmocka's setup and teardown. */
 int world_setup(void **state);
 int world_teardown(void **state);
