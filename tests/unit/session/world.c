@@ -458,6 +458,8 @@ int world_teardown(void **state)
     he2b_session_del(world->session);
     he2b_options_del(world->options);
     he2b_loop_del(world->loop);
+    /* a server is asked once whether it reads protobuf */
+    assert_true(peer_refusals(world->peer) <= in_json);
     peer_del(world->peer);
     free(world->input);
     free(world);
