@@ -1,4 +1,5 @@
-"""The daemon of a sandbox alone, over frames (link.h): no plane, no isolation, the caller's user."""
+"""The daemon of a sandbox alone, over frames (link.h): no plane, no isolation, the caller's user; in
+both codecs."""
 import base64
 import fcntl
 import hashlib
@@ -10,6 +11,7 @@ import socket
 import struct
 import time
 
+import process_proto
 import pytest
 from local_server import DEADLINE, builddir, until
 
@@ -17,8 +19,9 @@ FRAME_MAX = 64 * 1024
 
 
 class Daemon:
-    def __init__(self, home, env_vars=None):
+    def __init__(self, home, env_vars=None, codec="json"):
         self.home = str(home)
+        self.codec = codec
         # a socket's path is short; the folder of a test need not be
         self.path = "/tmp/he2b-daemon-%d-%d" % (os.getpid(), time.monotonic_ns())
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -63,14 +66,21 @@ class Daemon:
                             {"content-type": "application/octet-stream", **dict(headers)}).answer()
 
     def call(self, service, name, message, headers=()):
-        status, _, body = self.request("POST", "/%s/%s" % (service, name), json.dumps(message).encode(),
-                                       {"content-type": "application/json", **dict(headers)}).answer()
+        binary = self.codec == "proto" and service == "process.Process"
+        body = process_proto.request(name, message) if binary else json.dumps(message).encode()
+        status, fields, body = self.request(
+            "POST", "/%s/%s" % (service, name), body,
+            {"content-type": "application/proto" if binary else "application/json", **dict(headers)}).answer()
+        if binary and status == 200:
+            assert fields["content-type"] == "application/proto"
+            return status, process_proto.answer(name, body)
         return status, json.loads(body)
 
     def stream(self, name, message, headers=()):
-        body = json.dumps(message).encode()
+        binary = self.codec == "proto"
+        body = process_proto.request(name, message) if binary else json.dumps(message).encode()
         return Events(self, "POST", "/process.Process/" + name, struct.pack(">BI", 0, len(body)) + body,
-                      {"content-type": "application/connect+json", **dict(headers)})
+                      {"content-type": "application/connect+" + self.codec, **dict(headers)})
 
     def start(self, command, headers=(), **members):
         return self.stream("Start", {"process": {"cmd": "/bin/sh", "args": ["-c", command]},
@@ -149,7 +159,9 @@ class Events(Exchange):
             self.rest += data
         flags, length = struct.unpack(">BI", self.rest[:5])
         text, self.rest = self.rest[5:5 + length], self.rest[5 + length:]
-        return flags, json.loads(text)
+        binary = self.head["headers"]["Content-Type"] == "application/connect+proto"
+        # errors and ends are JSON in every codec (wire C.1)
+        return flags, process_proto.answer("Start", text) if binary and not flags else json.loads(text)
 
     def event(self):
         """The next event; at the end message its error, or None."""
@@ -184,9 +196,9 @@ def by_pid(pid, **more):
     return {"process": {"pid": pid}, **more}
 
 
-@pytest.fixture
-def daemon(tmp_path):
-    daemon = Daemon(tmp_path, {"GIVEN": "by the sandbox"})
+@pytest.fixture(params=["json", "proto"])
+def daemon(tmp_path, request):
+    daemon = Daemon(tmp_path, {"GIVEN": "by the sandbox"}, request.param)
     yield daemon
     assert daemon.end() == 0
 
@@ -198,7 +210,7 @@ def test_events_come_in_order(daemon):
     stream = daemon.start("echo out; echo err >&2")
     events, end = stream.all()
     assert stream.head["status"] == 200
-    assert stream.head["headers"] == {"Content-Type": "application/connect+json"}
+    assert stream.head["headers"] == {"Content-Type": "application/connect+" + daemon.codec}
     assert list(events[0]) == ["start"] and list(events[-1]) == ["end"] and end == {}
     assert output(events) == b"out\n" and output(events, "stderr") == b"err\n"
 
