@@ -5,6 +5,7 @@ EXTRA_DIST += tests/run-all \
 	tests/e2e/scripted_model.py tests/e2e/scripted_peer.py \
 	tests/e2e/test_bench.py tests/e2e/test_cli.py tests/e2e/test_cli_sandboxes.py \
 	tests/e2e/test_command_text.py \
+	tests/e2e/test_cli_shell.py \
 	tests/e2e/test_control_faults.py tests/e2e/test_delayproxy.py tests/e2e/test_documents.py \
 	tests/e2e/test_environment.py \
 	tests/e2e/test_hermes_life.py tests/e2e/test_hermes_scope.py tests/e2e/test_hermes_tools.py \

@@ -10,6 +10,7 @@ SESSION_TESTS = $(SCOPED_TESTS) \
 	tests/unit/session/test_lease \
 	tests/unit/session/test_session \
 	tests/unit/session/test_text \
+	tests/unit/session/test_terminal \
 	tests/unit/session/test_wrapper
 check_PROGRAMS += $(SESSION_TESTS)
 TESTS += $(SESSION_TESTS)
@@ -35,6 +36,8 @@ tests_unit_session_test_lease_LDADD = $(SESSION_TEST_LIBS)
 tests_unit_session_test_lease_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_text_LDADD = $(SESSION_TEST_LIBS)
 tests_unit_session_test_text_CFLAGS = $(AM_CFLAGS) -pthread
+tests_unit_session_test_terminal_LDADD = $(SESSION_TEST_LIBS)
+tests_unit_session_test_terminal_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_wrapper_LDADD = $(LAYER_LIBS) $(CMOCKA_LIBS)
 
 SCOPED = tests/unit/session/scoped.c tests/unit/session/scoped.h

@@ -118,7 +118,7 @@ static void note_input(struct world *world, const struct peer_request *request)
 
     if (he2b_json_parse(&json, request->body, request->body_len) != HE2B_OK)
         return;
-    text = he2b_json_string(he2b_json_get(he2b_json_get(json, "input"), "stdin"), &len);
+    text = he2b_json_string(he2b_json_get2(he2b_json_get(json, "input"), "stdin", "pty"), &len);
     if (text) {
         world->input = realloc(world->input, world->input_len + len + 1);
         if (he2b_base64_decode(world->input + world->input_len, &got, text, len) == HE2B_OK)
@@ -164,7 +164,7 @@ static void serve(struct peer_request *request, void *user)
         note_input(world, request);
     pthread_mutex_unlock(&world->lock);
     if (kind == OTHER)
-        world_error(request, 404, "no such route");
+        world->on_other(world, request, nth);
     else
         fns[kind](world, request, nth);
 }
@@ -351,6 +351,13 @@ static void upload(struct world *world, struct peer_request *request, unsigned n
     peer_answer(request, 200, "text/plain; charset=utf-8", "[]");
 }
 
+static void no_route(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)world;
+    (void)nth;
+    world_error(request, 404, "no such route");
+}
+
 void world_start(struct peer_request *request)
 {
     peer_message(request, "{\"event\":{\"start\":{\"pid\":100}}}");
@@ -434,6 +441,7 @@ int world_setup(void **state)
     world->on_input = take_input;
     world->on_close_stdin = close_stdin;
     world->on_upload = upload;
+    world->on_other = no_route;
     pthread_mutex_init(&world->lock, NULL);
     peer_gate_init(&world->killed);
     peer_gate_init(&world->inputs);

@@ -44,6 +44,7 @@ struct world {
     world_fn on_command;
     world_fn on_input;
     world_fn on_close_stdin;
+    world_fn on_other; /* what nothing above is for; 404 */
 
     pthread_mutex_t lock;
     char log[WORLD_LOG_MAX]; /* "create probe command kill"; not "get", which comes beside */
@@ -55,7 +56,7 @@ struct world {
     struct peer_gate killed;   /* the killer ran */
     struct peer_gate inputs;   /* SendInput calls */
     struct peer_gate released; /* for a test to let a serve function go on */
-    char *input;               /* all that came by SendInput */
+    char *input;               /* all that came by SendInput, for stdin or a terminal */
     size_t input_len;
 
     /* what a command told; command_*() below */
