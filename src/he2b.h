@@ -499,8 +499,8 @@ typedef void (*he2b_terminal_sent_fn)(void *user);
 HE2B_PUBLIC int he2b_terminal_new(he2b_terminal **ret, he2b_loop *loop, const he2b_options *options,
                                   const char *sandbox_id);
 
-/* TERM of the shell; NULL or "": "xterm-256color". Returns HE2B_OK, HE2B_ERR_STATE (started),
- * HE2B_ERR_NOMEM. */
+/* TERM of the shell; NULL or "": "xterm-256color". Returns HE2B_OK, HE2B_ERR_ARG (other than
+ * visible ASCII), HE2B_ERR_STATE (started), HE2B_ERR_NOMEM. */
 HE2B_PUBLIC int he2b_terminal_set_type(he2b_terminal *terminal, const char *type);
 
 /* Where what the terminal shows goes, in bytes; as he2b_command_set_output(). */

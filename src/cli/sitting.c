@@ -333,8 +333,9 @@ static bool set_up(struct sitting *sitting)
         message_error("%s: that is no id of an E2B sandbox", sitting->id);
         return false;
     }
-    if (!error)
-        error = he2b_terminal_set_type(sitting->terminal, getenv("TERM"));
+    /* a TERM that is nonsense is as good as none */
+    if (!error && he2b_terminal_set_type(sitting->terminal, getenv("TERM")) == HE2B_ERR_NOMEM)
+        error = HE2B_ERR_NOMEM;
     if (!error)
         error = follow_signals(sitting);
     if (error) {

@@ -384,9 +384,14 @@ void he2b_terminal_del(he2b_terminal *terminal)
 int he2b_terminal_set_type(he2b_terminal *terminal, const char *type)
 {
     char *copy = NULL;
+    const char *c;
 
     if (terminal->state != HE2B_TERMINAL_NEW)
         return HE2B_ERR_STATE;
+    for (c = type ? type : ""; *c; c++) {
+        if (*c <= ' ' || *c > '~')
+            return HE2B_ERR_ARG;
+    }
     if (type && type[0]) {
         copy = strdup(type);
         if (!copy)

@@ -231,6 +231,26 @@ def test_much_output_is_whole_and_the_code_too(person, made):
     assert [int(n) for n in numbers] == list(range(1, 200001))
 
 
+def test_person_who_does_not_read(person, made):
+    """The output waits, and what is typed gets through all the same."""
+    me = person(made.id)
+    me.enter()
+    me.type("yes\r")
+    until(lambda: running(made, "yes") == 1)
+
+    def stands_still():
+        """Nothing takes what it writes: the count is the same as at the look before."""
+        counts.append(made.run("grep wchar /proc/$(pgrep -x yes)/io"))
+        return counts[-1] == counts[-2]
+
+    counts = [""]
+    until(stands_still)
+    me.type("\x03")
+    until(lambda: running(made, "yes") == 0)
+    me.type("exit 6\r")
+    assert me.code() == 6
+
+
 # ---- leaving ----
 
 
@@ -275,6 +295,23 @@ def test_tilde_is_an_escape_at_the_start_of_a_line_only(person, made):
     me.type("~")
     me.type(".")
     assert me.code() == 0
+
+
+def test_leaving_a_connection_that_stands_still(person, start_server):
+    server = start_server()
+    made = server.create(secure=True)
+    me = person(made.id, settings=server.environment)
+    me.enter()
+    server.process.send_signal(signal.SIGSTOP)
+    try:
+        me.type("lost\r~.")
+        me.see(rb"still on its way; ~\. once more leaves at once\r\n")
+        assert me.process.poll() is None
+        me.type("~.")
+        assert me.code() == 0
+        assert LEFT in me.seen
+    finally:
+        server.process.send_signal(signal.SIGCONT)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])

@@ -442,6 +442,28 @@ def test_a_terminal(daemon):
     assert b"hey" in output(events, "pty") and events[-1]["end"]["exited"]
 
 
+def test_a_terminal_gets_another_size(daemon):
+    stream = daemon.stream("Start", {"process": {"cmd": "/bin/bash", "args": [
+        "-c", "trap 'stty size; exit' WINCH; echo ready; while read x; do :; done"]},
+        "pty": {"size": {"cols": 100, "rows": 30}}})
+    pid = stream.pid()
+    assert output([stream.event()], "pty") == b"ready\r\n"
+    assert daemon.call("process.Process", "Update",
+                       by_pid(pid, pty={"size": {"cols": 120, "rows": 40}})) == (200, {})
+    # the trap runs when the read is over
+    daemon.call("process.Process", "SendInput", by_pid(pid, input={"pty": base64.b64encode(b"\n").decode()}))
+    assert b"40 120\r\n" in output(stream.all()[0], "pty")
+
+
+def test_another_size_for_what_has_no_terminal(daemon):
+    pid = daemon.start("exec sleep 1000").pid()
+    size = {"size": {"cols": 120, "rows": 40}}
+    status, answer = daemon.call("process.Process", "Update", by_pid(pid, pty=size))
+    assert (status, answer["code"]) == (500, "internal")
+    status, answer = daemon.call("process.Process", "Update", by_pid(pid + 100000, pty=size))
+    assert (status, answer["code"]) == (404, "not_found")
+
+
 def test_terminals_end_without_taking_descriptors_of_others(daemon):
     """A descriptor that is closed twice is, the second time, somebody else's."""
     for _ in range(30):

@@ -529,6 +529,8 @@ static void test_bad_arguments(void **state)
     assert_int_equal(he2b_terminal_new(&terminal, world->loop, world->options, NULL), HE2B_ERR_ARG);
     assert_null(terminal);
     assert_int_equal(he2b_terminal_new(&terminal, world->loop, world->options, WORLD_ID), HE2B_OK);
+    assert_int_equal(he2b_terminal_set_type(terminal, "vt\n100"), HE2B_ERR_ARG);
+    assert_int_equal(he2b_terminal_set_type(terminal, "caf\xe9"), HE2B_ERR_ARG);
     he2b_terminal_del(terminal);
     he2b_terminal_del(NULL);
     assert_string_equal(world_log(world), "");
