@@ -479,7 +479,7 @@ HE2B_PUBLIC const char *he2b_command_state(const he2b_command *command);
  */
 typedef struct he2b_terminal he2b_terminal;
 
-/* The shell runs: what is typed can be sent. */
+/* The shell runs: what is typed can be sent. Nothing of its output is in the pipe before. */
 typedef void (*he2b_terminal_started_fn)(void *user);
 /*
  * Called once, from the loop; it may delete the terminal. failure NULL: the shell ended with

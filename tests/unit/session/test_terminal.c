@@ -25,6 +25,7 @@ struct seat {
     bool delete_inside;
     const char *type_at_start;
     bool leave_at_start;
+    int output_at_start; /* 1: there was some */
 };
 
 static void on_sent(void *user)
@@ -38,8 +39,10 @@ static void on_sent(void *user)
 static void on_started(void *user)
 {
     struct seat *seat = user;
+    struct pollfd out = {.fd = seat->out, .events = POLLIN};
 
     seat->started++;
+    seat->output_at_start = poll(&out, 1, 0);
     if (seat->type_at_start)
         assert_int_equal(he2b_terminal_send(seat->terminal, seat->type_at_start,
                                             strlen(seat->type_at_start), on_sent, seat),
@@ -144,6 +147,36 @@ static void shell(struct world *world, struct peer_request *request, unsigned nt
     world_end(request, 7);
 }
 
+/* Its start and its first words come in one piece. */
+static void hasty_shell(struct world *world, struct peer_request *request, unsigned nth)
+{
+    static const char *const messages[] = {
+        "{\"event\":{\"start\":{\"pid\":100}}}",
+        "{\"event\":{\"data\":{\"pty\":\"JCA=\"}}}",
+    };
+    char body[256];
+    char chunk[300];
+    size_t len = 0;
+    int n;
+    size_t i;
+
+    (void)world;
+    (void)nth;
+    for (i = 0; i < 2; i++) {
+        const char head[5] = {0, 0, 0, 0, (char)strlen(messages[i])};
+
+        memcpy(body + len, head, sizeof(head));
+        memcpy(body + len + sizeof(head), messages[i], strlen(messages[i]));
+        len += sizeof(head) + strlen(messages[i]);
+    }
+    n = snprintf(chunk, sizeof(chunk), "%zx\r\n", len);
+    memcpy(chunk + n, body, len);
+    memcpy(chunk + n + len, "\r\n", 2);
+    peer_stream_begin(request);
+    peer_send(request, chunk, (size_t)n + len + 2);
+    world_end(request, 0);
+}
+
 /* As a child in the background that holds the terminal: no end comes. */
 static void shell_with_a_child(struct world *world, struct peer_request *request, unsigned nth)
 {
@@ -202,6 +235,21 @@ static void test_start_and_end(void **state)
     assert_string_equal(world_log(world), "connect command");
     assert_non_null(strstr(world_body(world), "\"pty\":{\"size\":{\"cols\":100,\"rows\":30}}"));
     assert_non_null(strstr(world_body(world), "\"TERM\":\"vt100\""));
+    seat_del(&seat);
+}
+
+/* So that a program can prepare its own terminal for what comes. */
+static void test_nothing_is_shown_before_its_start(void **state)
+{
+    struct world *world = *state;
+    struct seat seat;
+
+    world->on_command = hasty_shell;
+    seat_new(&seat, world);
+    seat_go(&seat);
+    assert_int_equal(seat.started, 1);
+    assert_int_equal(seat.output_at_start, 0);
+    assert_string_equal(seat_output(&seat), "$ ");
     seat_del(&seat);
 }
 
@@ -542,6 +590,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_WORLD(test_start_and_end),
+        IN_WORLD(test_nothing_is_shown_before_its_start),
         IN_WORLD(test_child_in_the_background),
         IN_WORLD(test_death_by_signal),
         IN_WORLD(test_sandbox_that_has_just_been_woken),
