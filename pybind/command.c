@@ -97,7 +97,9 @@ static void refuse(struct shared_command *shared, int error)
     pthread_mutex_lock(&shared->event->lock);
     shared->outcome = HE2B_NOT_STARTED;
     shared->exit_code = EXIT_NOT_STARTED;
-    native_failure_error(&shared->event->failure, "run command", error);
+    native_failure_because(&shared->event->failure, "run command", error,
+                           error == HE2B_ERR_OVERFLOW ? "the command is longer than 16 MiB"
+                                                      : he2b_strerror(error));
     shared->event->done = true;
     pthread_cond_broadcast(&shared->event->changed);
     pthread_mutex_unlock(&shared->event->lock);

@@ -67,6 +67,8 @@ struct native_failure {
 };
 void native_failure_copy(struct native_failure *ret, const he2b_failure *failure);
 void native_failure_error(struct native_failure *ret, const char *action, int error);
+void native_failure_because(struct native_failure *ret, const char *action, int error,
+                            const char *cause);
 /* None, or a dict of code, status, action, cause, hint, text. */
 PyObject *native_failure_dict(const struct native_failure *failure);
 

@@ -29,12 +29,18 @@ void native_failure_copy(struct native_failure *ret, const he2b_failure *failure
 
 void native_failure_error(struct native_failure *ret, const char *action, int error)
 {
+    native_failure_because(ret, action, error, he2b_strerror(error));
+}
+
+void native_failure_because(struct native_failure *ret, const char *action, int error,
+                            const char *cause)
+{
     memset(ret, 0, sizeof(*ret));
     ret->set = true;
     ret->code = error;
     copy(ret->action, action);
-    copy(ret->cause, he2b_strerror(error));
-    snprintf(ret->text, sizeof(ret->text), "%s: %s", action, he2b_strerror(error));
+    copy(ret->cause, cause);
+    snprintf(ret->text, sizeof(ret->text), "%s: %s", action, cause);
 }
 
 PyObject *native_failure_dict(const struct native_failure *failure)

@@ -356,7 +356,8 @@ HE2B_PUBLIC void he2b_session_del(he2b_session *session);
 /* Name of the lifecycle chart's state, as in docs/diagrams: "ready". Static. */
 HE2B_PUBLIC const char *he2b_session_state(const he2b_session *session);
 /* Id of the sandbox, its $HOME, its working directory; "" while not known. They live until the
- * next call on the session. */
+ * next call on the session. A command that finds the working directory gone starts in $HOME, or in
+ * "/", with a WARNING (FB-40); that is the working directory then. */
 HE2B_PUBLIC const char *he2b_session_sandbox_id(const he2b_session *session);
 HE2B_PUBLIC const char *he2b_session_home(const he2b_session *session);
 HE2B_PUBLIC const char *he2b_session_cwd(const he2b_session *session);
@@ -411,10 +412,18 @@ typedef void (*he2b_command_fn)(void *user, const he2b_result *result);
  */
 HE2B_PUBLIC int he2b_command_new(he2b_command **ret, he2b_session *session);
 
+enum {
+    /* Bytes of a command's text. */
+    HE2B_COMMAND_TEXT_MAX = 16 * 1024 * 1024,
+};
+
 /*
- * The shell command, as data: UTF-8 without NUL (B-46). Copied.
- * Returns HE2B_OK, HE2B_ERR_ARG (NUL inside, not UTF-8), HE2B_ERR_OVERFLOW (above what one argument
- * of the sandbox's kernel holds), HE2B_ERR_STATE (started), HE2B_ERR_NOMEM.
+ * The shell command, as data: any bytes but NUL, up to HE2B_COMMAND_TEXT_MAX of them (B-46).
+ * Copied. A text that is not UTF-8, or has 131 071 bytes or more (what one argument of a kernel
+ * holds), goes by a file in a private folder of the sandbox, with one more round trip before the
+ * command starts; the file is removed before the text runs. To the text that makes no difference,
+ * but that a shell's own error lines name "eval". Returns HE2B_OK, HE2B_ERR_ARG (NUL inside),
+ * HE2B_ERR_OVERFLOW (longer), HE2B_ERR_STATE (started), HE2B_ERR_NOMEM.
  */
 HE2B_PUBLIC int he2b_command_set_text(he2b_command *command, const char *text, size_t length);
 
@@ -460,6 +469,73 @@ HE2B_PUBLIC void he2b_command_del(he2b_command *command);
 
 /* Name of the command chart's state, as in docs/diagrams: "running". Static. */
 HE2B_PUBLIC const char *he2b_command_state(const he2b_command *command);
+
+/* ---- terminal: a shell for a person -----------------------------------------------------------
+ */
+
+/*
+ * An interactive shell on a terminal in a sandbox that is there. It is no session: it takes no role
+ * in a scope, and nothing of what sessions do there is touched by it. While it is open the
+ * sandbox's lease is extended, never shortened (B-31).
+ */
+typedef struct he2b_terminal he2b_terminal;
+
+/* The shell runs: what is typed can be sent. Nothing of its output is in the pipe before. */
+typedef void (*he2b_terminal_started_fn)(void *user);
+/*
+ * Called once, from the loop; it may delete the terminal. failure NULL: the shell ended with
+ * exit_code (128+N for signal N), and all its output is in the pipe, whose write end is closed.
+ * Else exit_code is 255: it could not be opened, or its connection was lost, HE2B_ERR_LOST, or the
+ * sandbox with it, HE2B_ERR_GONE; the shell may then run on, and its output goes nowhere.
+ */
+typedef void (*he2b_terminal_ended_fn)(void *user, int exit_code, const he2b_failure *failure);
+/* What was sent has been typed there. */
+typedef void (*he2b_terminal_sent_fn)(void *user);
+
+/*
+ * Makes a terminal; nothing starts yet, and nobody is contacted. options are copied.
+ * Returns HE2B_OK, HE2B_ERR_ARG (not an E2B sandbox id), HE2B_ERR_FORK, HE2B_ERR_SYSTEM,
+ * HE2B_ERR_NOMEM, HE2B_ERR_LOOP.
+ */
+HE2B_PUBLIC int he2b_terminal_new(he2b_terminal **ret, he2b_loop *loop, const he2b_options *options,
+                                  const char *sandbox_id);
+
+/* TERM of the shell; NULL or "": "xterm-256color". Returns HE2B_OK, HE2B_ERR_ARG (other than
+ * visible ASCII), HE2B_ERR_STATE (started), HE2B_ERR_NOMEM. */
+HE2B_PUBLIC int he2b_terminal_set_type(he2b_terminal *terminal, const char *type);
+
+/* Where what the terminal shows goes, in bytes; as he2b_command_set_output(). */
+HE2B_PUBLIC int he2b_terminal_set_output(he2b_terminal *terminal, int fd);
+
+/* Its size in characters, before and after the start; 0: 80 and 24. The newest is told to the
+ * sandbox. Returns HE2B_OK, HE2B_ERR_ARG (above 65535). */
+HE2B_PUBLIC int he2b_terminal_resize(he2b_terminal *terminal, unsigned cols, unsigned rows);
+
+/*
+ * Connects to the sandbox, which wakes a paused one, and starts a login shell there: bash, or sh
+ * where there is none. ended comes once, with HE2B_ERR_KEY, _REFUSED, _UNREACHABLE, _TLS,
+ * _PROTOCOL, _BUSY, _SERVER, _GONE, _LOST, _NOMEM, _LOOP as a failure. Returns HE2B_OK (ended will
+ * come), HE2B_ERR_STATE (started before), HE2B_ERR_FORK, HE2B_ERR_NOMEM, HE2B_ERR_LOOP.
+ */
+HE2B_PUBLIC int he2b_terminal_start(he2b_terminal *terminal, he2b_terminal_started_fn started,
+                                    he2b_terminal_ended_fn ended, void *user);
+
+/*
+ * Types length bytes, at most 1 MiB, which are copied. One piece is on its way at a time: the next
+ * may follow when sent was called, which does not happen any more once ended was.
+ * Returns HE2B_OK, HE2B_ERR_STATE (does not run, or a piece is on its way), HE2B_ERR_OVERFLOW,
+ * HE2B_ERR_NOMEM, HE2B_ERR_LOOP.
+ */
+HE2B_PUBLIC int he2b_terminal_send(he2b_terminal *terminal, const void *data, size_t length,
+                                   he2b_terminal_sent_fn sent, void *user);
+
+/* Process id of what leads the terminal in the sandbox; 0 before its start. SIGHUP to it ends the
+ * shell of one that was left. */
+HE2B_PUBLIC int64_t he2b_terminal_pid(const he2b_terminal *terminal);
+
+/* Frees a terminal. One that is open is left: what runs in it goes on in the sandbox, and its
+ * output goes nowhere. */
+HE2B_PUBLIC void he2b_terminal_del(he2b_terminal *terminal);
 
 /* ---- catalog: looking after sandboxes ---------------------------------------------------------
  */

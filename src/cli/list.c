@@ -40,9 +40,9 @@ struct row {
     size_t widths[COLUMNS];
 };
 
-static bool shown(const struct list *list, const he2b_sandbox_info *info)
+static bool shown(const char *state, const he2b_sandbox_info *info)
 {
-    return !list->state || strcmp(he2b_sandbox_info_state(info), list->state) == 0;
+    return !state || strcmp(he2b_sandbox_info_state(info), state) == 0;
 }
 
 /* ---- JSON ---- */
@@ -53,7 +53,7 @@ static void print_json(const struct list *list, const he2b_sandbox_info *const *
     size_t i;
 
     for (i = 0; i < count; i++) {
-        if (!shown(list, items[i]))
+        if (!shown(list->state, items[i]))
             continue;
         fputs(before, stdout);
         json_out_sandbox(stdout, items[i]);
@@ -121,8 +121,7 @@ static void widen(size_t *widths, const struct row *row)
     }
 }
 
-static void print_table(const struct list *list, const he2b_sandbox_info *const *items,
-                        size_t count)
+void list_print_table(const char *state, const he2b_sandbox_info *const *items, size_t count)
 {
     size_t widths[COLUMNS] = {0};
     struct row row;
@@ -132,7 +131,7 @@ static void print_table(const struct list *list, const he2b_sandbox_info *const 
     make_titles(&row);
     widen(widths, &row);
     for (i = 0; i < count; i++) {
-        if (!shown(list, items[i]))
+        if (!shown(state, items[i]))
             continue;
         any = true;
         make_row(&row, items[i]);
@@ -145,7 +144,7 @@ static void print_table(const struct list *list, const he2b_sandbox_info *const 
     make_titles(&row);
     print_row(&row, widths);
     for (i = 0; i < count; i++) {
-        if (!shown(list, items[i]))
+        if (!shown(state, items[i]))
             continue;
         make_row(&row, items[i]);
         print_row(&row, widths);
@@ -159,7 +158,7 @@ static void print(void *user, const he2b_sandbox_info *const *items, size_t coun
     if (list->json)
         print_json(list, items, count);
     else
-        print_table(list, items, count);
+        list_print_table(list->state, items, count);
 }
 
 /* ---- the whole ---- */

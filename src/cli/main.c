@@ -6,6 +6,7 @@
 #include "cli/list.h"
 #include "cli/message.h"
 #include "cli/run.h"
+#include "cli/shell.h"
 #include "cli/show.h"
 #include "cli/usage.h"
 
@@ -17,8 +18,8 @@ static const struct {
     const char *name;
     int (*main)(int argc, char **argv);
 } commands[] = {
-    {"run", run_main},   {"list", list_main},   {"show", show_main},     {"connect", connect_main},
-    {"kill", kill_main}, {"pause", pause_main}, {"doctor", doctor_main},
+    {"run", run_main},   {"list", list_main},   {"show", show_main},   {"connect", connect_main},
+    {"kill", kill_main}, {"pause", pause_main}, {"shell", shell_main}, {"doctor", doctor_main},
 };
 
 static const char help[] =
@@ -26,6 +27,7 @@ static const char help[] =
     "Run commands in E2B sandboxes, and look after the sandboxes.\n"
     "\n"
     "  run [--] COMMAND...  run a command in a sandbox that is made for it\n"
+    "  shell [ID]           open a terminal in a sandbox that runs\n"
     "  list                 list the sandboxes that hermes-e2b and its Hermes plugin made\n"
     "  show ID              print what the server says of one\n"
     "  connect ID           wake a paused one, or extend the lease of one that runs\n"

@@ -217,12 +217,8 @@ static bool set_up_command(struct run *run)
         error = he2b_command_set_text(run->command, args->command, strlen(args->command));
     if (!error && args->forward_stdin)
         error = he2b_command_set_stdin(run->command, run->input.data, run->input.len);
-    if (error == HE2B_ERR_ARG) {
-        message_error("the command is not UTF-8; give it with -i to bash");
-        return false;
-    }
     if (error == HE2B_ERR_OVERFLOW) {
-        message_error("the command is too long; put it into a file, or give it with -i to bash");
+        message_error("the command is longer than 16 MiB; give it with -i to bash");
         return false;
     }
     if (error) {

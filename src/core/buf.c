@@ -19,8 +19,7 @@ void he2b_buf_init(struct he2b_buf *buf, size_t max)
     buf->max = max;
 }
 
-/* Room for len more bytes and the NUL. */
-static int buf_reserve(struct he2b_buf *buf, size_t len)
+int he2b_buf_reserve(struct he2b_buf *buf, size_t len)
 {
     size_t cap = buf->cap ? buf->cap : BUF_FIRST;
     char *data;
@@ -50,7 +49,7 @@ int he2b_buf_add(struct he2b_buf *buf, const void *data, size_t len)
 {
     int error;
 
-    error = buf_reserve(buf, len);
+    error = he2b_buf_reserve(buf, len);
     if (error)
         return error;
     if (len)
@@ -76,7 +75,7 @@ int he2b_buf_addf(struct he2b_buf *buf, const char *format, ...)
     va_end(args);
     if (len < 0)
         return HE2B_ERR_ARG;
-    error = buf_reserve(buf, (size_t)len);
+    error = he2b_buf_reserve(buf, (size_t)len);
     if (error)
         return error;
     va_start(args, format);

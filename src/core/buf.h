@@ -17,7 +17,10 @@ struct he2b_buf {
 /* max: most bytes it may hold, without the NUL. */
 void he2b_buf_init(struct he2b_buf *buf, size_t max);
 
-/* Returns HE2B_OK, HE2B_ERR_NOMEM, HE2B_ERR_OVERFLOW; on failure the content is as before. */
+/* Each returns HE2B_OK, HE2B_ERR_NOMEM, HE2B_ERR_OVERFLOW; on failure the content is as before. */
+
+/* Room for len more bytes and the NUL. */
+int he2b_buf_reserve(struct he2b_buf *buf, size_t len);
 int he2b_buf_add(struct he2b_buf *buf, const void *data, size_t len);
 int he2b_buf_adds(struct he2b_buf *buf, const char *text);
 int he2b_buf_addf(struct he2b_buf *buf, const char *format, ...)

@@ -1,30 +1,23 @@
 #include "e2b/process.h"
 
-#include "core/base64.h"
 #include "core/buf.h"
-#include "core/json.h"
+#include "e2b/codec.h"
+#include "e2b/servers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum {
     UNARY_MS = 60000,
-};
-
-struct he2b_process {
-    he2b_rpc *rpc;
-    struct he2b_process_events events;
-    void *user;
-    struct he2b_buf decoded;
-    he2b_task
-        *fault; /* a message could not be read: the stream ends, since output may be missing */
-    bool faulty;
+    HTTP_UNSUPPORTED_TYPE = 415,
+    /* What a message becomes beside its bytes, while it is read. */
+    SCRATCH_MAX = HE2B_RPC_MESSAGE_MAX + 64 * 1024,
 };
 
 /* ---- what every request needs ---- */
 
+/* Valid while what it was filled from is. */
 struct request {
     struct he2b_endpoint_texts texts;
     struct he2b_http_header headers[HE2B_ENDPOINT_HEADERS + 1];
@@ -34,7 +27,8 @@ struct request {
 };
 
 static int fill(struct request *request, const struct he2b_process_target *target,
-                const char *method, const char *user, he2b_json *message)
+                const char *method, const char *user, const struct he2b_codec *codec,
+                const struct he2b_buf *message)
 {
     char path[64];
     int error;
@@ -50,8 +44,10 @@ static int fill(struct request *request, const struct he2b_process_target *targe
     request->call.headers = request->headers;
     request->call.ca_file = target->settings->ca_file;
     request->call.plain_http_ok = he2b_endpoint_plain_ok(target->settings);
-    request->call.json = he2b_json_text(message, &request->call.json_len);
-    return request->call.json ? HE2B_OK : HE2B_ERR_NOMEM;
+    request->call.codec = codec->name;
+    request->call.message = he2b_buf_str(message);
+    request->call.message_len = message->len;
+    return HE2B_OK;
 }
 
 static void add_header(struct request *request, const char *name, const char *value)
@@ -66,110 +62,30 @@ static void add_header(struct request *request, const char *name, const char *va
 
 /* ---- Start ---- */
 
-static int config(he2b_json **ret, const struct he2b_process_spec *spec)
+struct he2b_process {
+    he2b_rpc *rpc;
+    const struct he2b_codec *codec;
+    struct he2b_process_events events;
+    void *user;
+    struct he2b_buf scratch; /* what a message becomes */
+    he2b_task
+        *fault; /* a message could not be read: the stream ends, since output may be missing */
+    bool faulty;
+
+    /* what it takes to send the Start again, in another codec */
+    he2b_loop *loop;
+    const struct he2b_settings *settings;
+    struct he2b_endpoint endpoint;
+    struct he2b_process_spec *spec; /* NULL once it is known that it was read, or in JSON already */
+};
+
+static struct he2b_process_target target_of(const struct he2b_process *process)
 {
-    he2b_json *object = he2b_json_new_object();
-    he2b_json *args = he2b_json_new_array();
-    size_t i;
-    int error = object && args ? HE2B_OK : HE2B_ERR_NOMEM;
-
-    for (i = 0; !error && spec->args[i]; i++)
-        error = he2b_json_append(args, he2b_json_new_string(spec->args[i], strlen(spec->args[i])));
-    if (!error)
-        error = he2b_json_add_string(object, "cmd", spec->cmd);
-    if (error) {
-        he2b_json_del(args);
-        he2b_json_del(object);
-        return error;
-    }
-    error = he2b_json_add(object, "args", args);
-    if (!error && spec->cwd)
-        error = he2b_json_add_string(object, "cwd", spec->cwd);
-    if (error) {
-        he2b_json_del(object);
-        return error;
-    }
-    *ret = object;
-    return HE2B_OK;
-}
-
-static int start_message(he2b_json **ret, const struct he2b_process_spec *spec)
-{
-    he2b_json *message = he2b_json_new_object();
-    he2b_json *process = NULL;
-    int error = message ? config(&process, spec) : HE2B_ERR_NOMEM;
-
-    if (!error)
-        error = he2b_json_add(message, "process", process);
-    if (!error)
-        error = he2b_json_add_bool(message, "stdin", spec->stdin_open);
-    if (error) {
-        he2b_json_del(message);
-        return error;
-    }
-    *ret = message;
-    return HE2B_OK;
-}
-
-/* The number of a signal by the name that Go's runtime prints (wire C.9); 0 if it is none. */
-static int signal_number(const char *status)
-{
-    static const struct {
-        const char *name;
-        int number;
-    } signals[] = {
-        {"hangup", 1},
-        {"interrupt", 2},
-        {"quit", 3},
-        {"illegal", 4},
-        {"trace/breakpoint", 5},
-        {"aborted", 6},
-        {"bus error", 7},
-        {"floating point", 8},
-        {"killed", 9},
-        {"user defined signal 1", 10},
-        {"segmentation fault", 11},
-        {"user defined signal 2", 12},
-        {"broken pipe", 13},
-        {"alarm clock", 14},
-        {"terminated", 15},
-        {"stack fault", 16},
-        {"CPU time limit", 24},
-        {"file size limit", 25},
+    return (struct he2b_process_target){
+        .loop = process->loop,
+        .settings = process->settings,
+        .endpoint = &process->endpoint,
     };
-    const char *name;
-    size_t i;
-
-    if (!status || strncmp(status, "signal: ", 8) != 0)
-        return 0;
-    name = status + 8;
-    if (strncmp(name, "signal ", 7) == 0)
-        return atoi(name + 7);
-    for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
-        if (strncasecmp(name, signals[i].name, strlen(signals[i].name)) == 0)
-            return signals[i].number;
-    }
-    return 0;
-}
-
-/* FB-01: an absent code is 0, unless the status names a signal or an error is given. */
-static int exit_code(const he2b_json *end)
-{
-    const char *status = he2b_json_get_string(end, "status");
-    const char *error = he2b_json_get_string(end, "error");
-    int64_t code = 0;
-    int number = signal_number(status);
-    bool given = he2b_json_int(he2b_json_get2(end, "exitCode", "exit_code"), &code);
-
-    if (number == 0)
-        number = signal_number(error);
-    if (number > 0)
-        return 128 + number;
-    if (given && code >= 0)
-        return (int)(code & 255);
-    if (given)
-        return 255;
-    return error && error[0] ? 255 : 0;
 }
 
 static void note_fault(struct he2b_process *process)
@@ -178,59 +94,51 @@ static void note_fault(struct he2b_process *process)
     he2b_task_schedule(process->fault);
 }
 
-static bool on_output(struct he2b_process *process, const he2b_json *data)
+/* The server reads what was sent. */
+static void note_read(struct he2b_process *process)
 {
-    const he2b_json *bytes = he2b_json_get2(data, "stdout", "stderr");
-    const char *text;
-    size_t len = 0;
-    size_t got = 0;
-    bool taken = true;
+    struct he2b_process_target target = target_of(process);
 
-    if (!bytes)
-        bytes = he2b_json_get(data, "pty");
-    text = he2b_json_string(bytes, &len);
-    if (!text)
-        return true;
-    he2b_buf_clear(&process->decoded);
-    if (he2b_buf_add(&process->decoded, text, len) != HE2B_OK ||
-        he2b_base64_decode(process->decoded.data, &got, process->decoded.data, len) != HE2B_OK)
-        note_fault(process);
-    else if (got > 0)
-        taken = process->events.data(process->user, process->decoded.data, got);
-    return taken;
+    if (!process->spec)
+        return;
+    free(process->spec);
+    process->spec = NULL;
+    he2b_servers_note(&target, true);
 }
 
-static bool on_message(void *user, const char *text, size_t len)
+static bool on_message(void *user, const char *message, size_t len)
 {
     struct he2b_process *process = user;
-    he2b_json *json = NULL;
-    const he2b_json *event;
-    const he2b_json *part;
-    int64_t pid = 0;
-    bool taken = true;
+    struct he2b_event event;
 
     if (process->faulty)
         return true;
-    if (he2b_json_parse(&json, text, len) != HE2B_OK) {
+    if (process->codec->event(&event, &process->scratch, message, len) != HE2B_OK) {
         note_fault(process);
         return true;
     }
-    event = he2b_json_get(json, "event");
-    if ((part = he2b_json_get(event, "data")))
-        taken = on_output(process, part);
-    else if ((part = he2b_json_get(event, "start")) &&
-             he2b_json_int(he2b_json_get(part, "pid"), &pid))
-        process->events.start(process->user, pid);
-    else if ((part = he2b_json_get(event, "end")))
-        process->events.end(process->user, exit_code(part));
-    he2b_json_del(json);
-    return taken;
+    note_read(process);
+    switch (event.kind) {
+    case HE2B_EVENT_DATA:
+        return event.len == 0 || process->events.data(process->user, event.data, event.len);
+    case HE2B_EVENT_START:
+        process->events.start(process->user, event.pid);
+        break;
+    case HE2B_EVENT_END:
+        process->events.end(process->user, event.exit_code);
+        break;
+    case HE2B_EVENT_OTHER:
+        break;
+    }
+    return true;
 }
 
 static void process_free(struct he2b_process *process)
 {
-    he2b_buf_free(&process->decoded);
+    he2b_buf_free(&process->scratch);
     he2b_task_del(process->fault);
+    free(process->spec);
+    he2b_endpoint_wipe(&process->endpoint);
     free(process);
 }
 
@@ -267,39 +175,86 @@ static void on_fault(void *arg)
     finish(process, NULL);
 }
 
+static void on_done(void *user, const struct he2b_rpc_result *result);
+
+static int send_start(struct he2b_process *process, const struct he2b_process_spec *spec)
+{
+    static const struct he2b_rpc_events rpc_events = {.message = on_message, .done = on_done};
+    struct he2b_process_target target = target_of(process);
+    struct request request;
+    struct he2b_buf message;
+    int error;
+
+    he2b_buf_init(&message, SIZE_MAX / 2);
+    error = process->codec->start(&message, spec);
+    if (!error)
+        error = fill(&request, &target, "Start", spec->user, process->codec, &message);
+    if (!error) {
+        snprintf(request.keepalive, sizeof(request.keepalive), "%d",
+                 spec->keepalive_s > 0 ? spec->keepalive_s : HE2B_KEEPALIVE_S);
+        add_header(&request, "Keepalive-Ping-Interval", request.keepalive);
+        request.call.silence_ms = spec->silence_ms ? spec->silence_ms : HE2B_SILENCE_MS;
+        error = he2b_rpc_stream(&process->rpc, process->loop, &request.call, &rpc_events, process);
+    }
+    he2b_buf_free(&message);
+    return error;
+}
+
+/*
+ * A server that does not know the codec says so by the content type alone, before it reads a
+ * message that it could not read anyway: nothing has been started, so the same Start in JSON is its
+ * first one (B-47). Only such an answer allows that: whole, with this status, to a stream that has
+ * told nothing. From a proxy it would mean the same, since it names what the proxy did not pass on.
+ */
+static bool send_again_in_json(struct he2b_process *process, const struct he2b_rpc_result *result)
+{
+    struct he2b_process_target target = target_of(process);
+    struct he2b_process_spec *spec = process->spec;
+    int error;
+
+    if (!spec || process->faulty || result->http.end != HE2B_HTTP_COMPLETE ||
+        result->http.status != HTTP_UNSUPPORTED_TYPE)
+        return false;
+    he2b_servers_note(&target, false);
+    process->spec = NULL;
+    process->codec = &he2b_codec_json;
+    error = send_start(process, spec);
+    free(spec);
+    return error == HE2B_OK;
+}
+
 static void on_done(void *user, const struct he2b_rpc_result *result)
 {
-    finish(user, result);
+    struct he2b_process *process = user;
+
+    process->rpc = NULL;
+    if (!send_again_in_json(process, result))
+        finish(process, result);
 }
 
 int he2b_process_start(he2b_process **ret, const struct he2b_process_target *target,
                        const struct he2b_process_spec *spec,
                        const struct he2b_process_events *events, void *user)
 {
-    static const struct he2b_rpc_events rpc_events = {.message = on_message, .done = on_done};
     struct he2b_process *process = calloc(1, sizeof(*process));
-    struct request request;
-    he2b_json *message = NULL;
     int error;
 
     if (!process)
         return HE2B_ERR_NOMEM;
     process->events = *events;
     process->user = user;
-    he2b_buf_init(&process->decoded, HE2B_RPC_MESSAGE_MAX);
+    process->loop = target->loop;
+    process->settings = target->settings;
+    process->endpoint = *target->endpoint;
+    process->codec = he2b_servers_start_codec(target);
+    he2b_buf_init(&process->scratch, SCRATCH_MAX);
     error = he2b_task_new(&process->fault, target->loop, on_fault, process);
-    if (!error)
-        error = start_message(&message, spec);
-    if (!error)
-        error = fill(&request, target, "Start", spec->user, message);
-    if (!error) {
-        snprintf(request.keepalive, sizeof(request.keepalive), "%d",
-                 spec->keepalive_s > 0 ? spec->keepalive_s : HE2B_KEEPALIVE_S);
-        add_header(&request, "Keepalive-Ping-Interval", request.keepalive);
-        request.call.silence_ms = spec->silence_ms ? spec->silence_ms : HE2B_SILENCE_MS;
-        error = he2b_rpc_stream(&process->rpc, target->loop, &request.call, &rpc_events, process);
+    if (!error && process->codec != &he2b_codec_json) {
+        process->spec = he2b_process_spec_copy(spec);
+        error = process->spec ? HE2B_OK : HE2B_ERR_NOMEM;
     }
-    he2b_json_del(message);
+    if (!error)
+        error = send_start(process, spec);
     if (error) {
         process_free(process);
         return error;
@@ -323,81 +278,80 @@ void he2b_process_cancel(he2b_process *process)
 
 /* ---- unary ---- */
 
-static int selector(he2b_json **ret, int64_t pid)
-{
-    he2b_json *message = he2b_json_new_object();
-    he2b_json *process = he2b_json_new_object();
-    int error = message && process ? he2b_json_add_int(process, "pid", pid) : HE2B_ERR_NOMEM;
-
-    if (error) {
-        he2b_json_del(process);
-        he2b_json_del(message);
-        return error;
-    }
-    error = he2b_json_add(message, "process", process);
-    if (error) {
-        he2b_json_del(message);
-        return error;
-    }
-    *ret = message;
-    return HE2B_OK;
-}
-
+/* message is freed. */
 static int ask(he2b_rpc **ret, const struct he2b_process_target *target, const char *method,
-               he2b_json *message, he2b_rpc_answer_fn done, void *user)
+               const struct he2b_codec *codec, struct he2b_buf *message, he2b_rpc_answer_fn done,
+               void *user)
 {
     struct request request;
-    int error = fill(&request, target, method, NULL, message);
+    int error = fill(&request, target, method, NULL, codec, message);
 
-    if (error)
-        return error;
     request.call.total_ms = UNARY_MS;
-    return he2b_rpc_ask(ret, target->loop, &request.call, done, user);
+    if (!error)
+        error = he2b_rpc_ask(ret, target->loop, &request.call, done, user);
+    he2b_buf_free(message);
+    return error;
 }
 
-static int add_input(he2b_json *message, const void *data, size_t len)
+static int send_to(he2b_rpc **ret, const struct he2b_process_target *target, int64_t pid,
+                   enum he2b_input where, const void *data, size_t len, he2b_rpc_answer_fn done,
+                   void *user)
 {
-    size_t size = he2b_base64_encoded_size(len);
-    char *text = malloc(size + 1);
-    he2b_json *input = he2b_json_new_object();
-    int error = HE2B_ERR_NOMEM;
+    const struct he2b_codec *codec = he2b_servers_call_codec(target);
+    struct he2b_buf message;
+    int error;
 
-    if (text && input) {
-        he2b_base64_encode(text, data, len);
-        error = he2b_json_add_string_len(input, "stdin", text, size);
-    }
-    free(text);
+    he2b_buf_init(&message, SIZE_MAX / 2);
+    error = codec->send_input(&message, pid, where, data, len);
     if (error) {
-        he2b_json_del(input);
+        he2b_buf_free(&message);
         return error;
     }
-    return he2b_json_add(message, "input", input);
+    return ask(ret, target, "SendInput", codec, &message, done, user);
 }
 
 int he2b_process_send_input(he2b_rpc **ret, const struct he2b_process_target *target, int64_t pid,
                             const void *data, size_t len, he2b_rpc_answer_fn done, void *user)
 {
-    he2b_json *message = NULL;
-    int error = selector(&message, pid);
+    return send_to(ret, target, pid, HE2B_INPUT_STDIN, data, len, done, user);
+}
 
-    if (!error)
-        error = add_input(message, data, len);
-    if (!error)
-        error = ask(ret, target, "SendInput", message, done, user);
-    he2b_json_del(message);
-    return error;
+int he2b_process_send_typed(he2b_rpc **ret, const struct he2b_process_target *target, int64_t pid,
+                            const void *data, size_t len, he2b_rpc_answer_fn done, void *user)
+{
+    return send_to(ret, target, pid, HE2B_INPUT_PTY, data, len, done, user);
+}
+
+int he2b_process_resize(he2b_rpc **ret, const struct he2b_process_target *target, int64_t pid,
+                        unsigned cols, unsigned rows, he2b_rpc_answer_fn done, void *user)
+{
+    const struct he2b_codec *codec = he2b_servers_call_codec(target);
+    struct he2b_buf message;
+    int error;
+
+    he2b_buf_init(&message, SIZE_MAX / 2);
+    error = codec->resize(&message, pid, cols, rows);
+    if (error) {
+        he2b_buf_free(&message);
+        return error;
+    }
+    return ask(ret, target, "Update", codec, &message, done, user);
 }
 
 int he2b_process_close_stdin(he2b_rpc **ret, const struct he2b_process_target *target, int64_t pid,
                              he2b_rpc_answer_fn done, void *user)
 {
-    he2b_json *message = NULL;
-    int error = selector(&message, pid);
+    const struct he2b_codec *codec = he2b_servers_call_codec(target);
+    struct he2b_buf message;
+    int error;
 
-    if (!error)
-        error = ask(ret, target, "CloseStdin", message, done, user);
-    he2b_json_del(message);
-    return error;
+    he2b_buf_init(&message, SIZE_MAX / 2);
+    error = codec->select(&message, pid);
+    if (error) {
+        he2b_buf_free(&message);
+        return error;
+    }
+    return ask(ret, target, "CloseStdin", codec, &message, done, user);
 }
 
 /* ---- what a Start's end says ---- */

@@ -1,5 +1,6 @@
 /*
- * Processes in a sandbox (wire C): the stream of a started one, its stdin, and short unary calls.
+ * Processes in a sandbox (wire C): the stream of a started one, its stdin or terminal, and short
+ * unary calls.
  */
 #ifndef HE2B_E2B_PROCESS_H
 #define HE2B_E2B_PROCESS_H
@@ -21,7 +22,8 @@ enum {
     HE2B_STDIN_PIECE = 1024 * 1024,
 };
 
-/* Where requests to one sandbox go; borrowed during a call that starts one. */
+/* Where requests to one sandbox go; borrowed during a call that starts one, settings until that is
+ * over. */
 struct he2b_process_target {
     he2b_loop *loop;
     const struct he2b_settings *settings;
@@ -34,6 +36,10 @@ struct he2b_process_spec {
     const char *cwd;         /* NULL: the daemon's default */
     const char *user;        /* NULL: the daemon's default */
     bool stdin_open;
+    /* 0: no terminal; else it is started on one of this size, as leader of its session */
+    unsigned cols;
+    unsigned rows;
+    const char *term;   /* TERM of its environment; NULL: the daemon's */
     int keepalive_s;    /* 0: HE2B_KEEPALIVE_S */
     int64_t silence_ms; /* 0: HE2B_SILENCE_MS */
 };
@@ -50,9 +56,14 @@ struct he2b_process_events {
 
 typedef struct he2b_process he2b_process;
 
+/* A copy with all its texts in one block for free(); NULL: no memory. */
+struct he2b_process_spec *he2b_process_spec_copy(const struct he2b_process_spec *spec);
+
 /*
- * Starts a process. The three callbacks before done come from inside a body callback: they store
- * and schedule, nothing else. Returns HE2B_OK, HE2B_ERR_NOMEM, HE2B_ERR_LOOP, HE2B_ERR_OVERFLOW.
+ * Starts a process, in the best codec that the server reads: what it refuses to read is sent again
+ * in another one, and that is remembered (e2b/servers.h). The three callbacks before done come from
+ * inside a body callback: they store and schedule, nothing else. Returns HE2B_OK, HE2B_ERR_NOMEM,
+ * HE2B_ERR_LOOP, HE2B_ERR_OVERFLOW.
  */
 int he2b_process_start(he2b_process **ret, const struct he2b_process_target *target,
                        const struct he2b_process_spec *spec,
@@ -64,6 +75,12 @@ void he2b_process_cancel(he2b_process *process);
 /* Unary calls on a running process. done gets the RPC's result. */
 int he2b_process_send_input(he2b_rpc **ret, const struct he2b_process_target *target, int64_t pid,
                             const void *data, size_t len, he2b_rpc_answer_fn done, void *user);
+/* ... of one on a terminal: data is what was typed. */
+int he2b_process_send_typed(he2b_rpc **ret, const struct he2b_process_target *target, int64_t pid,
+                            const void *data, size_t len, he2b_rpc_answer_fn done, void *user);
+/* The terminal gets another size. */
+int he2b_process_resize(he2b_rpc **ret, const struct he2b_process_target *target, int64_t pid,
+                        unsigned cols, unsigned rows, he2b_rpc_answer_fn done, void *user);
 int he2b_process_close_stdin(he2b_rpc **ret, const struct he2b_process_target *target, int64_t pid,
                              he2b_rpc_answer_fn done, void *user);
 

@@ -4,6 +4,7 @@ noinst_LTLIBRARIES += src/local/libdaemon.la
 LINK_FILES = src/local/link.h src/local/link_frame.c src/local/link_frame.h
 src_local_libdaemon_la_SOURCES = $(LINK_FILES) src/local/daemon.h \
 	src/local/daemon_answer.c \
+	src/local/daemon_codec.c src/local/daemon_codec.h \
 	src/local/daemon_compose.c \
 	src/local/daemon_disposition.c src/local/daemon_disposition.h \
 	src/local/daemon_download.c \
@@ -35,7 +36,8 @@ src_local_libdaemon_la_SOURCES = $(LINK_FILES) src/local/daemon.h \
 	src/local/daemon_state.c src/local/daemon_state.h \
 	src/local/daemon_upload.c \
 	src/local/daemon_user.c src/local/daemon_user.h
-src_local_libdaemon_la_LIBADD = machines/libmachines.la src/core/libcore.la $(EVENT_LIBS)
+src_local_libdaemon_la_LIBADD = src/wire/libwire.la machines/libmachines.la src/core/libcore.la $(EVENT_LIBS)
+src/local/daemon_codec.lo: src/wire/process.pb-c.h
 
 e2b_local_daemon_SOURCES = src/local/daemon.c
 e2b_local_daemon_LDADD = src/local/libdaemon.la

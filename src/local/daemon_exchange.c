@@ -18,6 +18,7 @@ struct exchange {
     struct event *over; /* made active: the exchange ends on the loop */
     const struct exchange_ops *ops;
     void *state;
+    const struct rpc_method *rpc;
     struct daemon_head head;
     bool have_head;
     bool answered; /* a head was written */
@@ -34,6 +35,16 @@ void exchange_handle(struct exchange *x, const struct exchange_ops *ops, void *s
 void *exchange_state(const struct exchange *x)
 {
     return x->state;
+}
+
+void exchange_set_rpc(struct exchange *x, const struct rpc_method *method)
+{
+    x->rpc = method;
+}
+
+const struct rpc_method *exchange_rpc(const struct exchange *x)
+{
+    return x->rpc;
 }
 
 /* ---- the request ---- */

@@ -18,6 +18,7 @@ enum {
 };
 
 struct exchange;
+struct rpc_method;
 
 /* Any of them may be NULL. None is called after exchange_end() or exchange_cut() but gone. */
 struct exchange_ops {
@@ -37,6 +38,9 @@ void exchange_accept(int fd);
 /* Who gets the calls; ops NULL: nobody, the rest of the request is thrown away. */
 void exchange_handle(struct exchange *x, const struct exchange_ops *ops, void *state);
 void *exchange_state(const struct exchange *x);
+/* The method that is called; NULL: none, or not known yet. Static. */
+void exchange_set_rpc(struct exchange *x, const struct rpc_method *method);
+const struct rpc_method *exchange_rpc(const struct exchange *x);
 
 /* ---- the request ---- */
 

@@ -1,6 +1,5 @@
 #include "local/daemon_process.h"
 
-#include "core/base64.h"
 #include "he2b.h"
 #include "local/daemon.h"
 #include "local/daemon_end.h"
@@ -17,7 +16,7 @@
 
 enum {
     /* Bytes of one event (wire C.9). */
-    READ_SIZE = 32 * 1024,
+    READ_SIZE = READER_OUTPUT_MAX,
     READ_SIZE_PTY = 16 * 1024,
     /* How long an end is kept (wire C.9). */
     RETAIN_S = 30,
@@ -74,18 +73,11 @@ void process_watch(struct process *process)
 static void pass_on(const struct output *output, const char *data, size_t len)
 {
     static const char *const names[PROCESS_OUTPUTS] = {"stdout", "stderr", "pty"};
-    static char text[READ_SIZE * 4 / 3 + 128];
     struct process *process = output->process;
-    size_t used;
 
     if (TAILQ_EMPTY(&process->readers))
         return;
-    used = (size_t)snprintf(text, sizeof(text), "{\"event\":{\"data\":{\"%s\":\"",
-                            names[output->which]);
-    he2b_base64_encode(text + used, data, len);
-    used += he2b_base64_encoded_size(len);
-    memcpy(text + used, "\"}}}", 4);
-    reader_event(process, text, used + 4);
+    reader_output(process, names[output->which], data, len);
     process_watch(process);
 }
 

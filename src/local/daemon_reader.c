@@ -1,6 +1,8 @@
 #include "local/daemon_reader.h"
 
+#include "core/base64.h"
 #include "local/daemon.h"
+#include "local/daemon_codec.h"
 #include "local/daemon_exchange.h"
 #include "local/daemon_process.h"
 #include "local/daemon_rpc.h"
@@ -13,6 +15,7 @@ struct reader {
     TAILQ_ENTRY(reader) link;
     struct process *process;
     struct exchange *x;
+    bool binary;
     struct event *keepalive;
     struct timeval interval;
     struct event *deadline; /* NULL: none */
@@ -110,6 +113,7 @@ void reader_add(struct process *process, struct exchange *x)
     }
     reader->process = process;
     reader->x = x;
+    reader->binary = rpc_is_binary(x);
     reader->interval.tv_sec = rpc_keepalive_s(x);
     TAILQ_INSERT_TAIL(&process->readers, reader, link);
     exchange_handle(x, &reader_ops, reader);
@@ -139,13 +143,38 @@ bool reader_behind(const struct process *process)
     return false;
 }
 
-void reader_event(struct process *process, const char *json, size_t len)
+/* One event in the codec of one reader, made when the first one wants it. */
+struct form {
+    char data[READER_OUTPUT_MAX * 4 / 3 + 128];
+    size_t len; /* 0: not made */
+};
+
+static void make_json(struct form *form, const char *name, const char *data, size_t len)
 {
+    form->len =
+        (size_t)snprintf(form->data, sizeof(form->data), "{\"event\":{\"data\":{\"%s\":\"", name);
+    he2b_base64_encode(form->data + form->len, data, len);
+    form->len += he2b_base64_encoded_size(len);
+    memcpy(form->data + form->len, "\"}}}", 4);
+    form->len += 4;
+}
+
+void reader_output(struct process *process, const char *name, const char *data, size_t len)
+{
+    static struct form forms[2];
     struct reader *reader;
 
+    forms[0].len = 0;
+    forms[1].len = 0;
     TAILQ_FOREACH(reader, &process->readers, link)
     {
-        rpc_stream_message(reader->x, json, len);
+        struct form *form = &forms[reader->binary];
+
+        if (!form->len && reader->binary)
+            form->len = codec_output((unsigned char *)form->data, name, data, len);
+        else if (!form->len)
+            make_json(form, name, data, len);
+        rpc_stream_bytes(reader->x, form->data, form->len);
         event_add(reader->keepalive, &reader->interval);
     }
 }

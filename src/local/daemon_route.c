@@ -11,25 +11,32 @@
 
 #include <string.h>
 
+#define JSON_ONLY CODEC_NONE, CODEC_NONE
+
 static const struct rpc_method methods[] = {
-    {"/process.Process/Start", RPC_SERVER_STREAM, process_start, NULL},
-    {"/process.Process/Connect", RPC_SERVER_STREAM, process_connect, NULL},
-    {"/process.Process/List", RPC_UNARY, process_list, NULL},
-    {"/process.Process/SendInput", RPC_UNARY, input_send, NULL},
-    {"/process.Process/CloseStdin", RPC_UNARY, input_close, NULL},
-    {"/process.Process/SendSignal", RPC_UNARY, process_send_signal, NULL},
-    {"/process.Process/Update", RPC_UNARY, process_update, NULL},
-    {"/process.Process/StreamInput", RPC_CLIENT_STREAM, NULL, input_stream},
-    {"/filesystem.Filesystem/Stat", RPC_UNARY, filesystem_stat, NULL},
-    {"/filesystem.Filesystem/MakeDir", RPC_UNARY, filesystem_make_dir, NULL},
-    {"/filesystem.Filesystem/Move", RPC_UNARY, filesystem_move, NULL},
-    {"/filesystem.Filesystem/Remove", RPC_UNARY, filesystem_remove, NULL},
-    {"/filesystem.Filesystem/ListDir", RPC_UNARY, filesystem_list_dir, NULL},
+    {"/process.Process/Start", RPC_SERVER_STREAM, process_start, NULL, CODEC_START_REQUEST,
+     CODEC_START_RESPONSE},
+    {"/process.Process/Connect", RPC_SERVER_STREAM, process_connect, NULL, CODEC_SELECT_REQUEST,
+     CODEC_START_RESPONSE},
+    {"/process.Process/List", RPC_UNARY, process_list, NULL, CODEC_EMPTY, CODEC_LIST_RESPONSE},
+    {"/process.Process/SendInput", RPC_UNARY, input_send, NULL, CODEC_SEND_INPUT_REQUEST,
+     CODEC_EMPTY},
+    {"/process.Process/CloseStdin", RPC_UNARY, input_close, NULL, CODEC_SELECT_REQUEST,
+     CODEC_EMPTY},
+    {"/process.Process/SendSignal", RPC_UNARY, process_send_signal, NULL, CODEC_SEND_SIGNAL_REQUEST,
+     CODEC_EMPTY},
+    {"/process.Process/Update", RPC_UNARY, process_update, NULL, CODEC_UPDATE_REQUEST, CODEC_EMPTY},
+    {"/process.Process/StreamInput", RPC_CLIENT_STREAM, NULL, input_stream, JSON_ONLY},
+    {"/filesystem.Filesystem/Stat", RPC_UNARY, filesystem_stat, NULL, JSON_ONLY},
+    {"/filesystem.Filesystem/MakeDir", RPC_UNARY, filesystem_make_dir, NULL, JSON_ONLY},
+    {"/filesystem.Filesystem/Move", RPC_UNARY, filesystem_move, NULL, JSON_ONLY},
+    {"/filesystem.Filesystem/Remove", RPC_UNARY, filesystem_remove, NULL, JSON_ONLY},
+    {"/filesystem.Filesystem/ListDir", RPC_UNARY, filesystem_list_dir, NULL, JSON_ONLY},
     /* known, and not served */
-    {"/filesystem.Filesystem/WatchDir", RPC_SERVER_STREAM, NULL, NULL},
-    {"/filesystem.Filesystem/CreateWatcher", RPC_UNARY, NULL, NULL},
-    {"/filesystem.Filesystem/GetWatcherEvents", RPC_UNARY, NULL, NULL},
-    {"/filesystem.Filesystem/RemoveWatcher", RPC_UNARY, NULL, NULL},
+    {"/filesystem.Filesystem/WatchDir", RPC_SERVER_STREAM, NULL, NULL, JSON_ONLY},
+    {"/filesystem.Filesystem/CreateWatcher", RPC_UNARY, NULL, NULL, JSON_ONLY},
+    {"/filesystem.Filesystem/GetWatcherEvents", RPC_UNARY, NULL, NULL, JSON_ONLY},
+    {"/filesystem.Filesystem/RemoveWatcher", RPC_UNARY, NULL, NULL, JSON_ONLY},
 };
 
 static const struct {
@@ -50,7 +57,8 @@ static bool user_is_known(struct exchange *x)
 
     if (daemon_user_of_header(&user, exchange_header(x, "authorization"), name))
         return true;
-    if (exchange_header_is(x, "content-type", "application/connect+json"))
+    if (exchange_header_is(x, "content-type", "application/connect+json") ||
+        exchange_header_is(x, "content-type", "application/connect+proto"))
         rpc_stream_fail(x, "unauthenticated", "invalid username: '%s'", name);
     else
         rpc_error(x, "unauthenticated", "invalid username: '%s'", name);

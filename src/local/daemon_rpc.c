@@ -21,6 +21,14 @@ struct rpc {
 
 static const char type_unary[] = "application/json";
 static const char type_stream[] = "application/connect+json";
+static const char type_unary_binary[] = "application/proto";
+static const char type_stream_binary[] = "application/connect+proto";
+
+bool rpc_is_binary(const struct exchange *x)
+{
+    return exchange_header_is(x, "content-type", type_unary_binary) ||
+           exchange_header_is(x, "content-type", type_stream_binary);
+}
 
 /* ---- answers ---- */
 
@@ -82,6 +90,17 @@ void rpc_error(struct exchange *x, const char *code, const char *format, ...)
     he2b_json_del(error);
 }
 
+/* The same in protobuf; false after a cut: no memory. */
+static bool encode(struct exchange *x, struct he2b_buf *out, const he2b_json *message)
+{
+    he2b_buf_init(out, DAEMON_MESSAGE_MAX);
+    if (codec_write(out, exchange_rpc(x)->answered, message) == HE2B_OK)
+        return true;
+    he2b_buf_free(out);
+    exchange_cut(x);
+    return false;
+}
+
 void rpc_answer_text(struct exchange *x, const char *json, size_t len)
 {
     exchange_answer(x, 200, type_unary, json, len);
@@ -89,19 +108,26 @@ void rpc_answer_text(struct exchange *x, const char *json, size_t len)
 
 void rpc_answer(struct exchange *x, he2b_json *message)
 {
+    struct he2b_buf bytes;
     size_t len = 0;
     const char *text = message ? he2b_json_text(message, &len) : NULL;
 
-    if (text)
-        rpc_answer_text(x, text, len);
-    else
+    if (!text) {
         rpc_error(x, "internal", "out of memory");
+    } else if (!rpc_is_binary(x)) {
+        rpc_answer_text(x, text, len);
+    } else if (encode(x, &bytes, message)) {
+        exchange_answer(x, 200, type_unary_binary, he2b_buf_str(&bytes), bytes.len);
+        he2b_buf_free(&bytes);
+    }
     he2b_json_del(message);
 }
 
 void rpc_stream_head(struct exchange *x)
 {
-    exchange_head(x, 200, exchange_one_header("Content-Type", type_stream), -1);
+    const char *type = rpc_is_binary(x) ? type_stream_binary : type_stream;
+
+    exchange_head(x, 200, exchange_one_header("Content-Type", type), -1);
 }
 
 static void envelope(struct exchange *x, unsigned char flags, const char *json, size_t len)
@@ -112,9 +138,27 @@ static void envelope(struct exchange *x, unsigned char flags, const char *json, 
     exchange_write_prefixed(x, prefix, sizeof(prefix), json, len);
 }
 
+void rpc_stream_bytes(struct exchange *x, const void *data, size_t len)
+{
+    envelope(x, 0, data, len);
+}
+
 void rpc_stream_message(struct exchange *x, const char *json, size_t len)
 {
-    envelope(x, 0, json, len);
+    he2b_json *message = NULL;
+    struct he2b_buf bytes;
+
+    if (!rpc_is_binary(x)) {
+        rpc_stream_bytes(x, json, len);
+        return;
+    }
+    if (he2b_json_parse(&message, json, len) != HE2B_OK) {
+        exchange_cut(x);
+    } else if (encode(x, &bytes, message)) {
+        rpc_stream_bytes(x, he2b_buf_str(&bytes), bytes.len);
+        he2b_buf_free(&bytes);
+    }
+    he2b_json_del(message);
 }
 
 void rpc_stream_done(struct exchange *x)
@@ -272,15 +316,20 @@ static he2b_json *read_request(struct exchange *x, const struct rpc *rpc)
             return NULL;
         }
         /* all defaults (wire C.2) */
-        if (len == 0) {
+        if (len == 0 && !rpc_is_binary(x)) {
             text = "{}";
             len = 2;
         }
     }
-    if (he2b_json_parse(&request, text, len) == HE2B_OK && he2b_json_is_object(request))
+    if (rpc_is_binary(x))
+        request = codec_read(rpc->method->asked, text, len);
+    else
+        (void)he2b_json_parse(&request, text, len);
+    if (he2b_json_is_object(request))
         return request;
     he2b_json_del(request);
-    fail(x, rpc->method, "invalid_argument", "unmarshal message: not a JSON object");
+    fail(x, rpc->method, "invalid_argument", "unmarshal message: not a %s",
+         rpc_is_binary(x) ? "message in protobuf" : "JSON object");
     return NULL;
 }
 
@@ -312,19 +361,35 @@ static void rpc_end(struct exchange *x)
 
 static const struct exchange_ops rpc_ops = {.body = rpc_body, .end = rpc_end, .gone = rpc_gone};
 
+static bool type_is_good(const struct exchange *x, const struct rpc_method *method)
+{
+    bool unary = method->kind == RPC_UNARY;
+
+    return exchange_header_is(x, "content-type", unary ? type_unary : type_stream) ||
+           (method->asked &&
+            exchange_header_is(x, "content-type", unary ? type_unary_binary : type_stream_binary));
+}
+
+/* The types that a method takes. */
+static const char *types(const struct rpc_method *method)
+{
+    if (method->kind == RPC_UNARY)
+        return method->asked ? "application/json, application/proto" : type_unary;
+    return method->asked ? "application/connect+json, application/connect+proto" : type_stream;
+}
+
 /* What can be told from the head alone; false after an answer. */
 static bool head_is_good(struct exchange *x, const struct rpc_method *method)
 {
     bool unary = method->kind == RPC_UNARY;
-    const char *type = unary ? type_unary : type_stream;
     const char *encoding =
         exchange_header(x, unary ? "content-encoding" : "connect-content-encoding");
     const char *version = exchange_header(x, "connect-protocol-version");
 
     if (strcmp(exchange_method(x), "POST") != 0) {
         exchange_text(x, 405, "", "Allow", "POST");
-    } else if (!exchange_header_is(x, "content-type", type)) {
-        exchange_text(x, 415, "", "Accept-Post", type);
+    } else if (!type_is_good(x, method)) {
+        exchange_text(x, 415, "", "Accept-Post", types(method));
     } else if (encoding && strcasecmp(encoding, "identity") != 0) {
         fail(x, method, "unimplemented",
              "unknown compression \"%.64s\": supported encodings are identity", encoding);
@@ -346,6 +411,7 @@ void rpc_begin(struct exchange *x, const struct rpc_method *method)
 {
     struct rpc *rpc;
 
+    exchange_set_rpc(x, method);
     if (!head_is_good(x, method))
         return;
     if (method->begin) {

@@ -43,8 +43,10 @@ struct he2b_loop {
 
     struct signal_watch *signals;
 
-    void *attached;
-    void (*attached_del)(void *object);
+    struct {
+        void *object;
+        void (*del)(void *object);
+    } attached[HE2B_LOOP_PLACES];
 };
 
 struct he2b_timer {
@@ -259,15 +261,17 @@ fail:
 void he2b_loop_del(he2b_loop *loop)
 {
     struct he2b_sigpipe guard;
+    int i;
 
     /* In a forked child epoll is shared: taking a descriptor out would take it from the parent. */
     if (!loop || he2b_loop_forked(loop))
         return;
-    if (loop->attached) {
-        he2b_sigpipe_block(&guard);
-        loop->attached_del(loop->attached);
-        he2b_sigpipe_restore(&guard);
+    he2b_sigpipe_block(&guard);
+    for (i = 0; i < HE2B_LOOP_PLACES; i++) {
+        if (loop->attached[i].object)
+            loop->attached[i].del(loop->attached[i].object);
     }
+    he2b_sigpipe_restore(&guard);
     while (loop->signals) {
         struct signal_watch *signal = loop->signals;
 
@@ -365,15 +369,16 @@ int he2b_loop_on_signal(he2b_loop *loop, int signum, void (*fn)(void *arg), void
     return HE2B_OK;
 }
 
-void *he2b_loop_attached(const he2b_loop *loop)
+void *he2b_loop_attached(const he2b_loop *loop, enum he2b_loop_place place)
 {
-    return loop->attached;
+    return loop->attached[place].object;
 }
 
-void he2b_loop_attach(he2b_loop *loop, void *object, void (*del)(void *object))
+void he2b_loop_attach(he2b_loop *loop, enum he2b_loop_place place, void *object,
+                      void (*del)(void *object))
 {
-    loop->attached = object;
-    loop->attached_del = del;
+    loop->attached[place].object = object;
+    loop->attached[place].del = del;
 }
 
 /* ---- timers ---- */

@@ -56,11 +56,19 @@ int he2b_watch_new(he2b_watch **ret, he2b_loop *loop, int fd, int what, he2b_wat
 /* Before the descriptor is closed. NULL is fine. */
 void he2b_watch_del(he2b_watch *watch);
 
-/* ---- one object per loop that lives as long as it: the pool of connections ---- */
+/* ---- objects that live as long as a loop, one of each kind ---- */
 
-void *he2b_loop_attached(const he2b_loop *loop);
+enum he2b_loop_place {
+    HE2B_LOOP_POOL,    /* net/pool: the connections */
+    HE2B_LOOP_SERVERS, /* e2b/servers: what is known of servers */
+    HE2B_LOOP_PLACES,
+};
+
+/* NULL: none yet. */
+void *he2b_loop_attached(const he2b_loop *loop, enum he2b_loop_place place);
 /* del(object) is called by he2b_loop_del() while the loop's descriptors still work. */
-void he2b_loop_attach(he2b_loop *loop, void *object, void (*del)(void *object));
+void he2b_loop_attach(he2b_loop *loop, enum he2b_loop_place place, void *object,
+                      void (*del)(void *object));
 
 /* ---- outlet: bytes to a pipe at the reader's pace (rule 5 of he2b.h) ---- */
 

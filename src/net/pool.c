@@ -183,7 +183,7 @@ static void pool_del(void *arg)
 
 int he2b_pool_get(struct he2b_pool **ret, he2b_loop *loop)
 {
-    struct he2b_pool *pool = he2b_loop_attached(loop);
+    struct he2b_pool *pool = he2b_loop_attached(loop, HE2B_LOOP_POOL);
 
     if (pool) {
         *ret = pool;
@@ -207,7 +207,7 @@ int he2b_pool_get(struct he2b_pool **ret, he2b_loop *loop)
     curl_multi_setopt(pool->multi, CURLMOPT_TIMERDATA, pool);
     curl_multi_setopt(pool->multi, CURLMOPT_MAXCONNECTS, (long)POOL_CONNECTIONS_MAX);
     curl_multi_setopt(pool->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
-    he2b_loop_attach(loop, pool, pool_del);
+    he2b_loop_attach(loop, HE2B_LOOP_POOL, pool, pool_del);
     *ret = pool;
     return HE2B_OK;
 }

@@ -12,10 +12,12 @@
 enum {
     ENVELOPE_PREFIX = 5,
     HEADERS_MAX = 16,
+    TYPE_MAX = 32,
 };
 
 struct he2b_rpc {
     he2b_http *http;
+    char type[TYPE_MAX]; /* content type of both sides */
     struct he2b_buf request;
     struct he2b_rpc_result result;
     he2b_rpc_answer_fn answer; /* unary */
@@ -160,6 +162,17 @@ static void read_transport(struct he2b_rpc_result *result)
              result->http.why[0] ? result->http.why : "the connection was lost");
 }
 
+void he2b_rpc_read_plain(struct he2b_rpc_result *ret, const struct he2b_http_result *http,
+                         const char *body, size_t len)
+{
+    memset(ret, 0, sizeof(*ret));
+    ret->http = *http;
+    if (http->end != HE2B_HTTP_COMPLETE)
+        read_transport(ret);
+    else if (http->status < 200 || http->status >= 300)
+        read_refusal(ret, body, len);
+}
+
 static void protocol_error(struct he2b_rpc *rpc, const char *text)
 {
     rpc->result.code = HE2B_RPC_INTERNAL;
@@ -204,21 +217,24 @@ static int rpc_new(he2b_rpc **ret, const struct he2b_rpc_call *call, bool stream
     if (!rpc)
         return HE2B_ERR_NOMEM;
     rpc->user = user;
+    snprintf(rpc->type, sizeof(rpc->type), "application/%s%s", stream ? "connect+" : "",
+             call->codec);
     he2b_buf_init(&rpc->request, SIZE_MAX / 2);
     he2b_buf_init(&rpc->message, HE2B_RPC_MESSAGE_MAX);
     he2b_buf_init(&rpc->rest, HE2B_RPC_MESSAGE_MAX);
     he2b_envelope_init(&rpc->envelope);
     if (stream) {
         prefix[0] = no_flags;
-        prefix[1] = (unsigned char)(call->json_len >> 24);
-        prefix[2] = (unsigned char)(call->json_len >> 16);
-        prefix[3] = (unsigned char)(call->json_len >> 8);
-        prefix[4] = (unsigned char)call->json_len;
-        error = call->json_len > UINT32_MAX ? HE2B_ERR_OVERFLOW
-                                            : he2b_buf_add(&rpc->request, prefix, sizeof(prefix));
+        prefix[1] = (unsigned char)(call->message_len >> 24);
+        prefix[2] = (unsigned char)(call->message_len >> 16);
+        prefix[3] = (unsigned char)(call->message_len >> 8);
+        prefix[4] = (unsigned char)call->message_len;
+        error = call->message_len > UINT32_MAX
+                    ? HE2B_ERR_OVERFLOW
+                    : he2b_buf_add(&rpc->request, prefix, sizeof(prefix));
     }
     if (!error)
-        error = he2b_buf_add(&rpc->request, call->json, call->json_len);
+        error = he2b_buf_add(&rpc->request, call->message, call->message_len);
     if (error) {
         rpc_free(rpc);
         return error;
@@ -235,7 +251,7 @@ static int fill_request(struct he2b_http_request *request, struct he2b_http_head
     size_t i;
 
     headers[n].name = "Content-Type";
-    headers[n++].value = stream ? "application/connect+json" : "application/json";
+    headers[n++].value = rpc->type;
     headers[n].name = "Connect-Protocol-Version";
     headers[n++].value = "1";
     /* libcurl would wait a second for "100 Continue" before a larger body. */
@@ -275,8 +291,8 @@ static void on_answer(void *user, const struct he2b_http_result *http, const cha
         read_transport(result);
     } else if (http->status != 200) {
         read_refusal(result, body, len);
-    } else if (strcmp(http->content_type, "application/json") != 0) {
-        protocol_error(rpc, "the answer is not JSON");
+    } else if (strcmp(http->content_type, rpc->type) != 0) {
+        protocol_error(rpc, "the answer is not what was asked for");
     } else {
         result->code = HE2B_RPC_OK;
         result->connect = true;
@@ -319,7 +335,7 @@ static void on_head(void *user, const struct he2b_http_result *so_far)
     struct he2b_rpc *rpc = user;
 
     rpc->plain = so_far->status != 200;
-    if (!rpc->plain && strcmp(so_far->content_type, "application/connect+json") != 0)
+    if (!rpc->plain && strcmp(so_far->content_type, rpc->type) != 0)
         protocol_error(rpc, "the answer is not a Connect stream");
 }
 

@@ -1,5 +1,6 @@
 /*
- * Connect RPC (wire C): unary calls and server streams over net/http, JSON codec.
+ * Connect RPC (wire C): unary calls and server streams over net/http. What messages look like is
+ * the caller's business; errors are JSON in every codec.
  */
 #ifndef HE2B_NET_RPC_H
 #define HE2B_NET_RPC_H
@@ -49,8 +50,9 @@ struct he2b_rpc_result {
 struct he2b_rpc_call {
     const char *url; /* of the method */
     const struct he2b_http_header *headers;
-    const char *json; /* the request message; copied */
-    size_t json_len;
+    const char *codec; /* "json", "proto": the last part of the content types (wire C.1). Static. */
+    const char *message; /* of the request; copied */
+    size_t message_len;
     int64_t total_ms;   /* unary: limit; stream: 0 */
     int64_t silence_ms; /* stream: longest wait for the next byte (keep-alives count) */
     const char *ca_file;
@@ -59,16 +61,16 @@ struct he2b_rpc_call {
 
 typedef struct he2b_rpc he2b_rpc;
 
-/* json, len: the answer message when result->code is HE2B_RPC_OK, else NULL, 0. */
+/* message, len: of the answer when result->code is HE2B_RPC_OK, else NULL, 0. */
 typedef void (*he2b_rpc_answer_fn)(void *user, const struct he2b_rpc_result *result,
-                                   const char *json, size_t len);
+                                   const char *message, size_t len);
 
 struct he2b_rpc_events {
     /*
      * One message of the stream. Return true if it was taken; false stops the stream until
      * he2b_rpc_resume(), and the same message comes again then. Same limits as a body callback.
      */
-    bool (*message)(void *user, const char *json, size_t len);
+    bool (*message)(void *user, const char *message, size_t len);
     /* Once, from the loop; the stream is deleted afterwards. */
     void (*done)(void *user, const struct he2b_rpc_result *result);
 };
@@ -85,5 +87,12 @@ int he2b_rpc_stream(he2b_rpc **ret, he2b_loop *loop, const struct he2b_rpc_call 
 void he2b_rpc_resume(he2b_rpc *rpc);
 /* As he2b_http_cancel(). */
 void he2b_rpc_cancel(he2b_rpc *rpc);
+
+/*
+ * What an answer to a plain request to a sandbox (wire D) says, in the words of a call's result:
+ * the proxies before the daemon, the token check and the transport are the same.
+ */
+void he2b_rpc_read_plain(struct he2b_rpc_result *ret, const struct he2b_http_result *http,
+                         const char *body, size_t len);
 
 #endif

@@ -96,15 +96,20 @@ int he2b_command_set_text(he2b_command *command, const char *text, size_t length
 
     if (command->started)
         return HE2B_ERR_STATE;
-    if (memchr(text, '\0', length) || !he2b_text_is_utf8(text, length))
-        return HE2B_ERR_ARG;
-    if (length >= HE2B_ARGUMENT_MAX)
+    if (length > HE2B_COMMAND_TEXT_MAX)
         return HE2B_ERR_OVERFLOW;
-    copy = strndup(text, length);
+    if (memchr(text, '\0', length))
+        return HE2B_ERR_ARG;
+    copy = malloc(length + 2);
     if (!copy)
         return HE2B_ERR_NOMEM;
+    command->by_file = length >= HE2B_ARGUMENT_MAX || !he2b_text_is_utf8(text, length);
+    memcpy(copy, text, length);
+    copy[length] = command->by_file ? HE2B_WRAPPER_TEXT_END : '\0';
+    copy[length + 1] = '\0';
     free(command->text);
     command->text = copy;
+    command->text_len = length;
     return HE2B_OK;
 }
 
@@ -450,7 +455,10 @@ static void send_start(void *user)
     if (command->timeout_ms)
         command->need_until_ms =
             he2b_now_ms() + he2b_lease_need(command->session, command->timeout_ms);
-    he2b_stream_start(command);
+    if (command->by_file)
+        he2b_text_upload(command);
+    else
+        he2b_stream_start(command);
 }
 
 static void send_stdin(void *user)
@@ -473,6 +481,7 @@ static void close_output(void *user)
     he2b_command *command = user;
 
     he2b_output_close(&command->output);
+    he2b_text_abandon(command);
     he2b_stream_go_on(command);
 }
 

@@ -5,6 +5,7 @@
 #define HE2B_SESSION_COMMAND_H
 
 #include "e2b/health.h"
+#include "e2b/upload.h"
 #include "machines/command.h"
 #include "session/output.h"
 #include "session/session.h"
@@ -26,7 +27,9 @@ struct he2b_command {
     struct he2b_events events;
 
     /* what to run */
-    char *text;
+    char *text; /* by file: with HE2B_WRAPPER_TEXT_END behind it */
+    size_t text_len;
+    bool by_file; /* the text is none that an argument can hold (B-46) */
     bool login;
     int64_t timeout_ms;
     int64_t need_until_ms; /* a lease, with its limit and grace (B-30); 0: no limit, or not begun */
@@ -51,8 +54,11 @@ struct he2b_command {
     bool end_told; /* the chart has heard of the shell's or the process's end */
     int end_code;
     bool vanished_before;
+    const char *elsewhere; /* it starts there, since it could not in the session's directory */
 
     /* on the way */
+    he2b_upload *upload;
+    bool upload_again;
     he2b_process *stream;
     bool stream_over;
     struct he2b_rpc_result stream_result;
@@ -73,6 +79,15 @@ extern const struct he2b_command_actions he2b_command_actions;
 void he2b_command_post(he2b_command *command, enum he2b_command_event event);
 /* All output that was held is in the pipe: what waited for that is posted. */
 void he2b_command_drained(void *user);
+
+/* ---- text.c ---- */
+
+/* Brings the text into a file of the sandbox, and starts the command from it. */
+void he2b_text_upload(he2b_command *command);
+/* The path of that file. */
+void he2b_text_path(const he2b_command *command, char out[HE2B_URL_MAX]);
+/* It is not wanted any more: an upload on its way is dropped, and the chart told so. */
+void he2b_text_abandon(he2b_command *command);
 
 /* ---- stream.c ---- */
 

@@ -19,5 +19,8 @@ src_session_libsession_la_SOURCES = \
 	src/session/step.c src/session/step.h \
 	src/session/stream.c \
 	src/session/teardown.c \
+	src/session/terminal.c src/session/terminal.h \
+	src/session/terminal_input.c \
+	src/session/text.c \
 	src/session/waiters.c \
 	src/session/wrapper.c src/session/wrapper.h

@@ -110,6 +110,8 @@ static void read_line(he2b_session *session, const char *line, bool *wanted)
         snprintf(session->stamp_found, sizeof(session->stamp_found), "%.32s", line + 6);
     } else if (strcmp(line, "wanted") == 0)
         *wanted = true;
+    else if (strncmp(line, "folder ", 7) == 0 && strlen(line + 7) < HE2B_FOLDER_MAX)
+        snprintf(session->folder, sizeof(session->folder), "%s", line + 7);
     else if (strncmp(line, "home ", 5) == 0 && strlen(line + 5) < HE2B_PATH_MAX)
         snprintf(session->home, sizeof(session->home), "%s", line + 5);
 }
@@ -126,6 +128,7 @@ static bool read_output(he2b_session *session)
     session->stamp_found[0] = '\0';
     session->home[0] = '\0';
     session->cwd[0] = '\0';
+    session->folder[0] = '\0';
     if (!at || strlen(at) != session->probe_output.len)
         return false;
     while (strncmp(at, "cwd ", 4) != 0) {

@@ -22,6 +22,8 @@
 enum {
     /* A path that the sandbox's kernel can name, with its NUL. */
     HE2B_PATH_MAX = 4096,
+    /* ... of the folder for this side's files, which goes into an URL. */
+    HE2B_FOLDER_MAX = 256,
     /* What remains of a lease before a command waits for its renewal (B-31). */
     HE2B_LEASE_MARGIN_MS = 60000,
     /* Renewals beside commands are that far apart at least (B-31). */
@@ -103,6 +105,7 @@ struct he2b_session {
     struct he2b_tools tools;
     char home[HE2B_PATH_MAX];
     char cwd[HE2B_PATH_MAX];
+    char folder[HE2B_FOLDER_MAX]; /* private, for this side's files; "": it has no place for one */
 
     /* requests on the way */
     he2b_control *call;

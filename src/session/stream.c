@@ -20,6 +20,36 @@ static void set_failure(he2b_command *command, int code, int status, const char 
 
 /* ---- the end of a stream ---- */
 
+/*
+ * A working directory that is gone makes the daemon refuse each Start (wire C.6, FB-40). It says so
+ * in prose only: so a refusal of that kind is tried once more from where there surely is one.
+ */
+static bool start_elsewhere(he2b_command *command)
+{
+    const struct he2b_rpc_result *result = &command->stream_result;
+    he2b_session *session = command->session;
+
+    if (!result->connect || result->code != HE2B_RPC_INVALID_ARGUMENT || command->elsewhere ||
+        command->machine.state != HE2B_COMMAND_STARTING)
+        return false;
+    command->elsewhere = strcmp(session->cwd, session->home) == 0 ? "/" : session->home;
+    he2b_stream_start(command);
+    return true;
+}
+
+/* It started there: so that it was the directory, and each later command goes there at once. */
+static void move_session(he2b_command *command)
+{
+    he2b_session *session = command->session;
+
+    if (strcmp(session->cwd, command->elsewhere) == 0)
+        return;
+    he2b_session_log(session, HE2B_LOG_WARNING,
+                     "the working directory %s is gone; commands start in %s", session->cwd,
+                     command->elsewhere);
+    snprintf(session->cwd, sizeof(session->cwd), "%s", command->elsewhere);
+}
+
 /* The stream is over and all its output is out: what does that say about the command? */
 static void settle_stream(he2b_command *command)
 {
@@ -35,6 +65,8 @@ static void settle_stream(he2b_command *command)
     }
     switch (he2b_start_outcome(result)) {
     case HE2B_START_REFUSED:
+        if (start_elsewhere(command))
+            break;
         if (result->connect || result->http.end == HE2B_HTTP_COMPLETE)
             set_failure(command, HE2B_ERR_REFUSED, result->http.status, NULL, result->message);
         else if (result->http.end == HE2B_HTTP_UNTRUSTED)
@@ -92,6 +124,8 @@ static void on_start(void *user, int64_t pid)
     he2b_command *command = user;
 
     command->pid = pid;
+    if (command->elsewhere)
+        move_session(command);
     he2b_command_post(command, CMD_STARTED);
 }
 
@@ -143,15 +177,22 @@ void he2b_stream_start(he2b_command *command)
     struct he2b_process_target target;
     struct he2b_process_spec spec = {0};
     struct he2b_wrapper wrapper;
+    char path[HE2B_URL_MAX];
     int error;
 
     command->stream_over = false;
-    he2b_wrapper_command(&wrapper, &session->tools, command->text, command->word, command->login,
-                         command->stdin_len);
+    if (command->by_file) {
+        he2b_text_path(command, path);
+        he2b_wrapper_command_file(&wrapper, &session->tools, path, command->word, command->login,
+                                  command->stdin_len);
+    } else {
+        he2b_wrapper_command(&wrapper, &session->tools, command->text, command->word,
+                             command->login, command->stdin_len);
+    }
     he2b_session_target(session, &target);
     spec.cmd = wrapper.cmd;
     spec.args = wrapper.args;
-    spec.cwd = session->cwd;
+    spec.cwd = command->elsewhere ? command->elsewhere : session->cwd;
     spec.stdin_open = command->stdin_len > 0;
     error = he2b_process_start(&command->stream, &target, &spec, &events, command);
     if (error) {
@@ -363,6 +404,8 @@ void he2b_stream_ask_whereabouts(he2b_command *command)
 
 void he2b_stream_cancel(he2b_command *command)
 {
+    he2b_upload_cancel(command->upload);
+    command->upload = NULL;
     he2b_stream_drop(command);
     he2b_rpc_cancel(command->input);
     command->input = NULL;

@@ -4,7 +4,8 @@
 #include <string.h>
 
 /*
- * $1 command, $2 word, $3 "-l" or "", $4 bytes of stdin; $0 is a name for ps.
+ * $1 command, or the path of a file with it, $2 word, $3 "-l" or "", $4 bytes of stdin; $0 is a
+ * name for ps.
  *
  * With bytes of stdin the last element of a pipe runs the command and prints the marker: so a
  * command that does not read its input ends all the same (B-45), and end of file comes without
@@ -18,6 +19,25 @@
 #define SHELL  "(if [ \"$3\" ]; then exec bash -l -c \"$1\" 2>&1; else exec bash -c \"$1\" 2>&1; fi)"
 #define POSIX_SHELL                                                                                \
     "(if [ \"$3\" ]; then exec sh -l -c \"$1\" 2>&1; else exec sh -c \"$1\" 2>&1; fi)"
+/*
+ * From a file the text is read whole, and then evaluated by the same shell with the same $0 and no
+ * arguments: of all ways the one that differs least from -c (a sourced file may "return" and names
+ * itself in each error). It comes on descriptor 9, because the file is gone before the shell, and
+ * with a login shell the profile, can be killed; and nothing of this is left when the text begins:
+ * bash takes it from $_, as a line that it complains of is printed, another shell from $1.
+ */
+#define GONE "printf \"hermes-e2b: the text of the command was lost before it ran\\n\"; exit 126"
+#define READ_TEXT                                                                                  \
+    "'hermes_e2b_read() { unset -f hermes_e2b_read; exec 9<&-; }; "                                \
+    "hermes_e2b_read \"$(cat <&9)\"; case $_ in *x) eval \"${_%x}\";; *) " GONE ";; esac'"
+#define READ_TEXT_POSIX                                                                            \
+    "'set -- \"$(cat <&9)\"; exec 9<&-; "                                                          \
+    "case $1 in *x) eval \"shift;${1%x}\";; *) " GONE ";; esac'"
+#define FROM_FILE(shell, read)                                                                     \
+    "if [ -r \"$1\" ]; then (rm -f \"$1\"; "                                                       \
+    "find \"${1%/*}\" -name 'text.*' -mmin +1440 -exec rm -f {} +; "                               \
+    "if [ \"$3\" ]; then exec " shell " -l -c " read " 2>&1; "                                     \
+    "else exec " shell " -c " read " 2>&1; fi) 9<\"$1\"; else (" GONE "); fi"
 #define NO_INPUT(shell) "exec 2>/dev/null; " shell "; " MARKER
 #define INPUT(shell)    "exec 2>/dev/null; head -c \"$4\" | { " shell "; " MARKER "; }"
 
@@ -25,9 +45,13 @@ static const char no_input[] = NO_INPUT(SHELL);
 static const char input[] = INPUT(SHELL);
 static const char no_input_posix[] = NO_INPUT(POSIX_SHELL);
 static const char input_posix[] = INPUT(POSIX_SHELL);
+static const char file_no_input[] = NO_INPUT(FROM_FILE("bash", READ_TEXT));
+static const char file_input[] = INPUT(FROM_FILE("bash", READ_TEXT));
+static const char file_no_input_posix[] = NO_INPUT(FROM_FILE("sh", READ_TEXT_POSIX));
+static const char file_input_posix[] = INPUT(FROM_FILE("sh", READ_TEXT_POSIX));
 
-void he2b_wrapper_command(struct he2b_wrapper *ret, const struct he2b_tools *tools,
-                          const char *text, const char *word, bool login, size_t stdin_len)
+static void fill(struct he2b_wrapper *ret, const struct he2b_tools *tools, const char *script,
+                 const char *text, const char *word, bool login, size_t stdin_len)
 {
     size_t n = 0;
 
@@ -40,16 +64,33 @@ void he2b_wrapper_command(struct he2b_wrapper *ret, const struct he2b_tools *too
         ret->cmd = "sh";
     }
     ret->args[n++] = "-c";
-    if (tools->bash)
-        ret->args[n++] = stdin_len ? input : no_input;
-    else
-        ret->args[n++] = stdin_len ? input_posix : no_input_posix;
+    ret->args[n++] = script;
     ret->args[n++] = "hermes-e2b";
     ret->args[n++] = text;
     ret->args[n++] = word;
     ret->args[n++] = login ? "-l" : "";
     ret->args[n++] = ret->numbers[0];
     ret->args[n] = NULL;
+}
+
+void he2b_wrapper_command(struct he2b_wrapper *ret, const struct he2b_tools *tools,
+                          const char *text, const char *word, bool login, size_t stdin_len)
+{
+    const char *script = stdin_len ? input : no_input;
+
+    if (!tools->bash)
+        script = stdin_len ? input_posix : no_input_posix;
+    fill(ret, tools, script, text, word, login, stdin_len);
+}
+
+void he2b_wrapper_command_file(struct he2b_wrapper *ret, const struct he2b_tools *tools,
+                               const char *file, const char *word, bool login, size_t stdin_len)
+{
+    const char *script = stdin_len ? file_input : file_no_input;
+
+    if (!tools->bash)
+        script = stdin_len ? file_input_posix : file_no_input_posix;
+    fill(ret, tools, script, file, word, login, stdin_len);
 }
 
 /* "kill -TERM -PID" is what dash, bash and BusyBox all understand; "--" is not. */
@@ -83,19 +124,32 @@ void he2b_wrapper_kill(struct he2b_wrapper *ret, const struct he2b_tools *tools,
     ret->args[4] = NULL;
 }
 
+/*
+ * A folder of that name that somebody else made, or a link, is none of ours; a path with other
+ * bytes in it would need quoting in an URL.
+ */
+#define FOLDER                                                                                     \
+    "u=$(id -u); for d in \"$XDG_RUNTIME_DIR\" /tmp \"$HOME\"; do "                                \
+    "case $d in /*[!A-Za-z0-9/._-]*) continue;; /*) ;; *) continue;; esac; "                       \
+    "d=${d%/}/.hermes-e2b-$u; mkdir -m 700 \"$d\" 2>/dev/null || "                                 \
+    "{ [ -d \"$d\" ] && [ ! -L \"$d\" ] && [ -O \"$d\" ] && [ -w \"$d\" ] && chmod 700 \"$d\"; } " \
+    "|| "                                                                                          \
+    "continue; printf 'folder %s\\n' \"$d\"; break; done 2>/dev/null; "
+
 /* pwd -P comes last and may hold anything but NUL: its line is the rest of the output. */
 #define STAMP "\"$HOME/.hermes-e2b-state-ready\""
-static const char probe[] = "f=" STAMP "; case $2 in "
-                            "unstamp) rm -f \"$f\" || exit 41;; "
-                            "restamp) printf '%s\\n%s\\n' \"$3\" \"$4\" >\"$f.$$\" && "
-                            "mv -f \"$f.$$\" \"$f\" || { rm -f \"$f.$$\"; exit 42; };; "
-                            "esac; "
-                            "if [ -e \"$f\" ]; then a=; b=; { read -r a; read -r b; } <\"$f\"; "
-                            "printf 'stamp %s\\n' \"$b\"; fi; "
-                            "for t in bash setsid; do command -v $t >/dev/null 2>&1 && "
-                            "printf 'tool %s\\n' $t; done; printf 'home %s\\n' \"$HOME\"; "
-                            "if [ \"$1\" ] && cd \"$1\" 2>/dev/null; then printf 'wanted\\n'; "
-                            "else cd \"$HOME\" 2>/dev/null || cd /; fi; printf 'cwd '; pwd -P";
+static const char probe[] =
+    "f=" STAMP "; case $2 in "
+    "unstamp) rm -f \"$f\" || exit 41;; "
+    "restamp) printf '%s\\n%s\\n' \"$3\" \"$4\" >\"$f.$$\" && "
+    "mv -f \"$f.$$\" \"$f\" || { rm -f \"$f.$$\"; exit 42; };; "
+    "esac; "
+    "if [ -e \"$f\" ]; then a=; b=; { read -r a; read -r b; } <\"$f\"; "
+    "printf 'stamp %s\\n' \"$b\"; fi; "
+    "for t in bash setsid; do command -v $t >/dev/null 2>&1 && "
+    "printf 'tool %s\\n' $t; done; " FOLDER "printf 'home %s\\n' \"$HOME\"; "
+    "if [ \"$1\" ] && cd \"$1\" 2>/dev/null; then printf 'wanted\\n'; "
+    "else cd \"$HOME\" 2>/dev/null || cd /; fi; printf 'cwd '; pwd -P";
 
 void he2b_wrapper_probe(struct he2b_wrapper *ret, const char *wanted_cwd, const char *what,
                         const char *sandbox_id, const char *stamp)

@@ -1,4 +1,5 @@
-"""The daemon of a sandbox alone, over frames (link.h): no plane, no isolation, the caller's user."""
+"""The daemon of a sandbox alone, over frames (link.h): no plane, no isolation, the caller's user; in
+both codecs."""
 import base64
 import fcntl
 import hashlib
@@ -10,6 +11,7 @@ import socket
 import struct
 import time
 
+import process_proto
 import pytest
 from local_server import DEADLINE, builddir, until
 
@@ -17,8 +19,9 @@ FRAME_MAX = 64 * 1024
 
 
 class Daemon:
-    def __init__(self, home, env_vars=None):
+    def __init__(self, home, env_vars=None, codec="json"):
         self.home = str(home)
+        self.codec = codec
         # a socket's path is short; the folder of a test need not be
         self.path = "/tmp/he2b-daemon-%d-%d" % (os.getpid(), time.monotonic_ns())
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -63,14 +66,21 @@ class Daemon:
                             {"content-type": "application/octet-stream", **dict(headers)}).answer()
 
     def call(self, service, name, message, headers=()):
-        status, _, body = self.request("POST", "/%s/%s" % (service, name), json.dumps(message).encode(),
-                                       {"content-type": "application/json", **dict(headers)}).answer()
+        binary = self.codec == "proto" and service == "process.Process"
+        body = process_proto.request(name, message) if binary else json.dumps(message).encode()
+        status, fields, body = self.request(
+            "POST", "/%s/%s" % (service, name), body,
+            {"content-type": "application/proto" if binary else "application/json", **dict(headers)}).answer()
+        if binary and status == 200:
+            assert fields["content-type"] == "application/proto"
+            return status, process_proto.answer(name, body)
         return status, json.loads(body)
 
     def stream(self, name, message, headers=()):
-        body = json.dumps(message).encode()
+        binary = self.codec == "proto"
+        body = process_proto.request(name, message) if binary else json.dumps(message).encode()
         return Events(self, "POST", "/process.Process/" + name, struct.pack(">BI", 0, len(body)) + body,
-                      {"content-type": "application/connect+json", **dict(headers)})
+                      {"content-type": "application/connect+" + self.codec, **dict(headers)})
 
     def start(self, command, headers=(), **members):
         return self.stream("Start", {"process": {"cmd": "/bin/sh", "args": ["-c", command]},
@@ -149,7 +159,9 @@ class Events(Exchange):
             self.rest += data
         flags, length = struct.unpack(">BI", self.rest[:5])
         text, self.rest = self.rest[5:5 + length], self.rest[5 + length:]
-        return flags, json.loads(text)
+        binary = self.head["headers"]["Content-Type"] == "application/connect+proto"
+        # errors and ends are JSON in every codec (wire C.1)
+        return flags, process_proto.answer("Start", text) if binary and not flags else json.loads(text)
 
     def event(self):
         """The next event; at the end message its error, or None."""
@@ -184,9 +196,9 @@ def by_pid(pid, **more):
     return {"process": {"pid": pid}, **more}
 
 
-@pytest.fixture
-def daemon(tmp_path):
-    daemon = Daemon(tmp_path, {"GIVEN": "by the sandbox"})
+@pytest.fixture(params=["json", "proto"])
+def daemon(tmp_path, request):
+    daemon = Daemon(tmp_path, {"GIVEN": "by the sandbox"}, request.param)
     yield daemon
     assert daemon.end() == 0
 
@@ -198,7 +210,7 @@ def test_events_come_in_order(daemon):
     stream = daemon.start("echo out; echo err >&2")
     events, end = stream.all()
     assert stream.head["status"] == 200
-    assert stream.head["headers"] == {"Content-Type": "application/connect+json"}
+    assert stream.head["headers"] == {"Content-Type": "application/connect+" + daemon.codec}
     assert list(events[0]) == ["start"] and list(events[-1]) == ["end"] and end == {}
     assert output(events) == b"out\n" and output(events, "stderr") == b"err\n"
 
@@ -430,6 +442,28 @@ def test_a_terminal(daemon):
     assert b"hey" in output(events, "pty") and events[-1]["end"]["exited"]
 
 
+def test_a_terminal_gets_another_size(daemon):
+    stream = daemon.stream("Start", {"process": {"cmd": "/bin/bash", "args": [
+        "-c", "trap 'stty size; exit' WINCH; echo ready; while read x; do :; done"]},
+        "pty": {"size": {"cols": 100, "rows": 30}}})
+    pid = stream.pid()
+    assert output([stream.event()], "pty") == b"ready\r\n"
+    assert daemon.call("process.Process", "Update",
+                       by_pid(pid, pty={"size": {"cols": 120, "rows": 40}})) == (200, {})
+    # the trap runs when the read is over
+    daemon.call("process.Process", "SendInput", by_pid(pid, input={"pty": base64.b64encode(b"\n").decode()}))
+    assert b"40 120\r\n" in output(stream.all()[0], "pty")
+
+
+def test_another_size_for_what_has_no_terminal(daemon):
+    pid = daemon.start("exec sleep 1000").pid()
+    size = {"size": {"cols": 120, "rows": 40}}
+    status, answer = daemon.call("process.Process", "Update", by_pid(pid, pty=size))
+    assert (status, answer["code"]) == (500, "internal")
+    status, answer = daemon.call("process.Process", "Update", by_pid(pid + 100000, pty=size))
+    assert (status, answer["code"]) == (404, "not_found")
+
+
 def test_terminals_end_without_taking_descriptors_of_others(daemon):
     """A descriptor that is closed twice is, the second time, somebody else's."""
     for _ in range(30):
@@ -495,20 +529,27 @@ def test_streamed_input(daemon):
 
 def test_refusals(daemon):
     assert daemon.request("POST", "/process.Process/List", b"{}", {"content-type": "text/xml"}).answer()[:2] == \
-        (415, {"accept-post": "application/json"})
+        (415, {"accept-post": "application/json, application/proto"})
     assert daemon.request("GET", "/process.Process/List").answer()[:2] == (405, {"allow": "POST"})
     status, headers, body = daemon.request("POST", "/process.Process/Nope", b"{}").answer()
     assert (status, body) == (404, b"404 page not found\n") and headers["content-type"].startswith("text/plain")
-    for body in (b"", b"[]", b"{", b"\xff", b"{}{}"):
-        status, _, answer = daemon.request("POST", "/process.Process/List", body,
-                                           {"content-type": "application/json"}).answer()
+    # cut, or of another kind; an empty message is one in protobuf only
+    broken = {"json": (b"", b"[]", b"{", b"\xff", b"{}{}"), "proto": (b"{}", b"\xff", b"\x0a", b"\x0a\x02x")}
+    for body in broken[daemon.codec]:
+        status, headers, answer = daemon.request("POST", "/process.Process/List", body,
+                                                 {"content-type": "application/" + daemon.codec}).answer()
         assert (status, json.loads(answer)["code"]) == (400, "invalid_argument")
+        assert headers["content-type"] == "application/json"
 
 
 def test_broken_envelopes(daemon):
-    for body in (b"", b"\0\0", b"\0\0\0\0\5{}", b"\2\0\0\0\2{}", b"\x80\0\0\0\2{}", b"\0\0\0\0\2{}\0\0\0\0\2{}"):
+    start = {"process": {"cmd": "true"}}
+    message = process_proto.request("Start", start) if daemon.codec == "proto" else json.dumps(start).encode()
+    size = struct.pack(">I", len(message))
+    whole = b"\0" + size + message
+    for body in (b"", b"\0\0", whole[:-1], whole + b"\0", b"\2" + whole[1:], b"\x80" + whole[1:], whole + whole):
         stream = Events(daemon, "POST", "/process.Process/Start", body,
-                        {"content-type": "application/connect+json"})
+                        {"content-type": "application/connect+" + daemon.codec})
         assert stream.event()["code"] == "invalid_argument"
 
 

@@ -10,12 +10,15 @@ SESSION_TESTS = $(SCOPED_TESTS) \
 	tests/unit/session/test_command \
 	tests/unit/session/test_lease \
 	tests/unit/session/test_session \
+	tests/unit/session/test_text \
+	tests/unit/session/test_terminal \
 	tests/unit/session/test_wrapper
 check_PROGRAMS += $(SESSION_TESTS)
 TESTS += $(SESSION_TESTS)
 
 check_LTLIBRARIES += tests/unit/libpeer.la tests/unit/libworld.la
-tests_unit_libpeer_la_SOURCES = tests/unit/peer/peer.c tests/unit/peer/peer.h
+tests_unit_libpeer_la_SOURCES = tests/unit/peer/peer.c tests/unit/peer/peer.h \
+	tests/unit/peer/proto.c tests/unit/peer/proto.h
 tests_unit_libpeer_la_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_libworld_la_SOURCES = tests/unit/session/world.c tests/unit/session/world.h
 tests_unit_libworld_la_CFLAGS = $(AM_CFLAGS) -pthread
@@ -34,6 +37,10 @@ tests_unit_session_test_command_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_session_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_lease_LDADD = $(SESSION_TEST_LIBS)
 tests_unit_session_test_lease_CFLAGS = $(AM_CFLAGS) -pthread
+tests_unit_session_test_text_LDADD = $(SESSION_TEST_LIBS)
+tests_unit_session_test_text_CFLAGS = $(AM_CFLAGS) -pthread
+tests_unit_session_test_terminal_LDADD = $(SESSION_TEST_LIBS)
+tests_unit_session_test_terminal_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_wrapper_LDADD = $(LAYER_LIBS) $(CMOCKA_LIBS)
 
 SCOPED = tests/unit/session/scoped.c tests/unit/session/scoped.h

@@ -155,7 +155,8 @@ static void on_answer(void *user, const struct he2b_rpc_result *result, const ch
 static void stream(struct bench *bench, const char *mode)
 {
     static const struct he2b_rpc_events events = {.message = on_message, .done = on_done};
-    const struct he2b_rpc_call call = {.url = bench->url, .json = "{}", .json_len = 2};
+    const struct he2b_rpc_call call = {
+        .url = bench->url, .codec = "json", .message = "{}", .message_len = 2};
 
     bench->mode = mode;
     bench->seen[0] = '\0';
@@ -168,7 +169,8 @@ static void stream(struct bench *bench, const char *mode)
 
 static void ask(struct bench *bench, const char *mode)
 {
-    const struct he2b_rpc_call call = {.url = bench->url, .json = "{}", .json_len = 2};
+    const struct he2b_rpc_call call = {
+        .url = bench->url, .codec = "json", .message = "{}", .message_len = 2};
 
     bench->mode = mode;
     bench->seen[0] = '\0';

@@ -1,5 +1,7 @@
 #include "tests/unit/peer/peer.h"
 
+#include "tests/unit/peer/proto.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +20,7 @@
 enum {
     CONNECTIONS_MAX = 64,
     BACKLOG = 64,
+    ENVELOPE = 5,
 };
 
 struct peer_line {
@@ -37,6 +40,8 @@ struct peer {
     struct peer_line lines[CONNECTIONS_MAX];
     unsigned count;
     bool ending;
+    bool json_only;
+    unsigned refusals;
 };
 
 /* A test whose scaffold fails has nothing to say. */
@@ -200,6 +205,40 @@ static bool read_body(struct peer_request *request)
     return read_exactly(request, strtoul(value, NULL, 10));
 }
 
+/* A message in protobuf becomes the same in JSON. False: it was refused. */
+static bool understand(struct peer_request *request)
+{
+    struct peer *peer = request->peer;
+    const char *method = strrchr(request->path, '/');
+    char type[64] = "";
+    size_t prefix;
+    char *json;
+
+    peer_header(request, "Content-Type", type, sizeof(type));
+    request->binary =
+        strcmp(type, "application/connect+proto") == 0 || strcmp(type, "application/proto") == 0;
+    if (!request->binary)
+        return true;
+    pthread_mutex_lock(&peer->lock);
+    peer->refusals += peer->json_only;
+    pthread_mutex_unlock(&peer->lock);
+    if (peer->json_only) {
+        peer_answer_with(request, 415, "text/plain",
+                         "Accept-Post: application/connect+json, application/json\r\n", "");
+        return false;
+    }
+    prefix = strstr(type, "connect") ? ENVELOPE : 0;
+    must(method && request->body_len >= prefix, "a message in protobuf");
+    json = proto_request(method + 1, request->body + prefix, request->body_len - prefix);
+    must(json != NULL, "the message is not protobuf as it should be");
+    request->body_len = prefix + strlen(json);
+    request->body = realloc(request->body, request->body_len + 1);
+    must(request->body != NULL, "realloc");
+    memcpy(request->body + prefix, json, strlen(json) + 1);
+    free(json);
+    return true;
+}
+
 static void *serve_line(void *arg)
 {
     struct peer_line *line = arg;
@@ -213,10 +252,9 @@ static void *serve_line(void *arg)
         request->fd = line->fd;
         request->connection = line->number;
         go_on = read_head(request) && read_body(request);
-        if (go_on) {
+        if (go_on && understand(request))
             line->peer->serve(request, line->peer->user);
-            go_on = !request->close;
-        }
+        go_on = go_on && !request->close;
         free(request->body);
     }
     free(request);
@@ -305,6 +343,21 @@ unsigned peer_connections(struct peer *peer)
     return count;
 }
 
+void peer_json_only(struct peer *peer)
+{
+    peer->json_only = true;
+}
+
+unsigned peer_refusals(struct peer *peer)
+{
+    unsigned count;
+
+    pthread_mutex_lock(&peer->lock);
+    count = peer->refusals;
+    pthread_mutex_unlock(&peer->lock);
+    return count;
+}
+
 /* ---- answering ---- */
 
 bool peer_send(struct peer_request *request, const void *data, size_t len)
@@ -330,9 +383,16 @@ bool peer_answer_with(struct peer_request *request, int status, const char *type
                       const char *headers, const char *body)
 {
     char head[1024];
-    int len = snprintf(head, sizeof(head),
-                       "HTTP/1.1 %d Status\r\nContent-Type: %s\r\n%sContent-Length: %zu\r\n\r\n",
-                       status, type, headers, strlen(body));
+    int len;
+
+    if (request->binary && status == 200) {
+        /* what there is to say in a unary answer: nothing, at some length */
+        type = "application/proto";
+        body = "";
+    }
+    len = snprintf(head, sizeof(head),
+                   "HTTP/1.1 %d Status\r\nContent-Type: %s\r\n%sContent-Length: %zu\r\n\r\n",
+                   status, type, headers, strlen(body));
 
     must(len > 0 && (size_t)len < sizeof(head), "head");
     return peer_send(request, head, (size_t)len) && peer_send(request, body, strlen(body));
@@ -354,10 +414,25 @@ static bool send_chunk(struct peer_request *request, const void *data, size_t le
 
 bool peer_stream_begin(struct peer_request *request)
 {
-    static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: application/connect+json\r\n"
-                               "Transfer-Encoding: chunked\r\n\r\n";
+    char head[128];
+    int len = snprintf(head, sizeof(head),
+                       "HTTP/1.1 200 OK\r\nContent-Type: application/connect+%s\r\n"
+                       "Transfer-Encoding: chunked\r\n\r\n",
+                       request->binary ? "proto" : "json");
 
-    return peer_send(request, head, sizeof(head) - 1);
+    return peer_send(request, head, (size_t)len);
+}
+
+/* Adds an envelope to out, which has room for it; returns its size. */
+static size_t put_envelope(char *out, int flags, const char *data, size_t len)
+{
+    out[0] = (char)flags;
+    out[1] = (char)(len >> 24);
+    out[2] = (char)(len >> 16);
+    out[3] = (char)(len >> 8);
+    out[4] = (char)len;
+    memcpy(out + 5, data, len);
+    return 5 + len;
 }
 
 bool peer_envelope(struct peer_request *request, int flags, const char *data, size_t len)
@@ -366,20 +441,53 @@ bool peer_envelope(struct peer_request *request, int flags, const char *data, si
     bool ok;
 
     must(message != NULL, "malloc");
-    message[0] = (char)flags;
-    message[1] = (char)(len >> 24);
-    message[2] = (char)(len >> 16);
-    message[3] = (char)(len >> 8);
-    message[4] = (char)len;
-    memcpy(message + 5, data, len);
-    ok = send_chunk(request, message, 5 + len);
+    ok = send_chunk(request, message, put_envelope(message, flags, data, len));
     free(message);
     return ok;
 }
 
+/* A message in the request's codec, allocated. */
+static char *encode(const struct peer_request *request, const char *json, size_t *ret_len)
+{
+    char *bytes = request->binary ? proto_event(json, ret_len) : NULL;
+
+    /* what is no event is as wrong in this codec */
+    if (!bytes) {
+        bytes = strdup(json);
+        *ret_len = strlen(json);
+    }
+    must(bytes != NULL, "strdup");
+    return bytes;
+}
+
 bool peer_message(struct peer_request *request, const char *json)
 {
-    return peer_envelope(request, 0, json, strlen(json));
+    size_t len = 0;
+    char *bytes = encode(request, json, &len);
+    bool ok = peer_envelope(request, 0, bytes, len);
+
+    free(bytes);
+    return ok;
+}
+
+bool peer_two_messages(struct peer_request *request, const char *first, const char *second)
+{
+    size_t first_len = 0;
+    size_t second_len = 0;
+    char *first_bytes = encode(request, first, &first_len);
+    char *second_bytes = encode(request, second, &second_len);
+    char *chunk = malloc(5 + first_len + 5 + second_len);
+    size_t len;
+    bool ok;
+
+    must(chunk != NULL, "malloc");
+    len = put_envelope(chunk, 0, first_bytes, first_len);
+    len += put_envelope(chunk + len, 0, second_bytes, second_len);
+    ok = send_chunk(request, chunk, len);
+    free(chunk);
+    free(second_bytes);
+    free(first_bytes);
+    return ok;
 }
 
 bool peer_stream_end(struct peer_request *request, const char *json)
@@ -392,11 +500,18 @@ bool peer_output(struct peer_request *request, const char *data, size_t len)
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     static const char before[] = "{\"event\":{\"data\":{\"stdout\":\"";
     static const char after[] = "\"}}}";
-    char *json = malloc(sizeof(before) + sizeof(after) + len * 4 / 3 + 8);
+    char *json;
     char *at;
     size_t i;
     bool ok;
 
+    if (request->binary) {
+        json = proto_output(data, len, &i);
+        ok = peer_envelope(request, 0, json, i);
+        free(json);
+        return ok;
+    }
+    json = malloc(sizeof(before) + sizeof(after) + len * 4 / 3 + 8);
     must(json != NULL, "malloc");
     at = stpcpy(json, before);
     for (i = 0; i < len; i += 3) {

@@ -28,9 +28,10 @@ struct peer_request {
     char method[16];
     char path[512];
     char head[PEER_HEAD_MAX]; /* header lines, NUL-terminated */
-    char *body;               /* NUL-terminated */
+    char *body;               /* NUL-terminated; of a message in protobuf, its JSON */
     size_t body_len;
-    bool close; /* set: the connection ends after this request */
+    bool binary; /* it came in protobuf, and what is answered in JSON goes so, too */
+    bool close;  /* set: the connection ends after this request */
 };
 
 typedef void (*peer_serve_fn)(struct peer_request *request, void *user);
@@ -41,6 +42,10 @@ void peer_del(struct peer *peer);
 /* "http://127.0.0.1:PORT" */
 const char *peer_url(const struct peer *peer);
 unsigned peer_connections(struct peer *peer);
+/* Protobuf is refused with 415, before serve hears of it. */
+void peer_json_only(struct peer *peer);
+/* How often it was. */
+unsigned peer_refusals(struct peer *peer);
 
 /* The value of a header, copied to out; false if there is none. */
 bool peer_header(const struct peer_request *request, const char *name, char *out, size_t size);
@@ -56,6 +61,8 @@ bool peer_answer_with(struct peer_request *request, int status, const char *type
 /* A Connect stream in chunks. */
 bool peer_stream_begin(struct peer_request *request);
 bool peer_message(struct peer_request *request, const char *json);
+/* ... two that arrive at once. */
+bool peer_two_messages(struct peer_request *request, const char *first, const char *second);
 bool peer_envelope(struct peer_request *request, int flags, const char *data, size_t len);
 /* The end-of-stream message and the last chunk. */
 bool peer_stream_end(struct peer_request *request, const char *json);

@@ -686,5 +686,5 @@ int main(void)
         IN_WORLD(test_delete_in_the_middle),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return WORLD_RUN(tests);
 }

@@ -27,12 +27,13 @@ enum kind {
     COMMAND,
     INPUT,
     CLOSE_STDIN,
+    UPLOAD,
     OTHER,
 };
 
 static const char *const kind_names[] = {"create",  "list",  "get",         "connect", "kill",
                                          "health",  "probe", "unstamp",     "restamp", "killer",
-                                         "command", "input", "close-stdin", "other"};
+                                         "command", "input", "close-stdin", "upload",  "other"};
 
 /* ---- reading requests ---- */
 
@@ -99,6 +100,8 @@ static enum kind request_kind(const struct peer_request *request)
         return HEALTH;
     if (strcmp(last, "/Start") == 0)
         return start_kind(request);
+    if (strcmp(request->method, "POST") == 0 && strncmp(path, "/files?", 7) == 0)
+        return UPLOAD;
     if (strcmp(last, "/SendInput") == 0)
         return INPUT;
     if (strcmp(last, "/CloseStdin") == 0)
@@ -115,7 +118,7 @@ static void note_input(struct world *world, const struct peer_request *request)
 
     if (he2b_json_parse(&json, request->body, request->body_len) != HE2B_OK)
         return;
-    text = he2b_json_string(he2b_json_get(he2b_json_get(json, "input"), "stdin"), &len);
+    text = he2b_json_string(he2b_json_get2(he2b_json_get(json, "input"), "stdin", "pty"), &len);
     if (text) {
         world->input = realloc(world->input, world->input_len + len + 1);
         if (he2b_base64_decode(world->input + world->input_len, &got, text, len) == HE2B_OK)
@@ -143,11 +146,11 @@ static void serve(struct peer_request *request, void *user)
 {
     struct world *world = user;
     enum kind kind = request_kind(request);
-    const world_fn fns[] = {world->on_create,     world->on_list,    world->on_get,
-                            world->on_connect,    world->on_kill,    world->on_health,
-                            world->on_probe,      world->on_probe,   world->on_probe,
-                            world->on_killer,     world->on_command, world->on_input,
-                            world->on_close_stdin};
+    const world_fn fns[] = {world->on_create,      world->on_list,    world->on_get,
+                            world->on_connect,     world->on_kill,    world->on_health,
+                            world->on_probe,       world->on_probe,   world->on_probe,
+                            world->on_killer,      world->on_command, world->on_input,
+                            world->on_close_stdin, world->on_upload};
     unsigned nth;
 
     pthread_mutex_lock(&world->lock);
@@ -161,7 +164,7 @@ static void serve(struct peer_request *request, void *user)
         note_input(world, request);
     pthread_mutex_unlock(&world->lock);
     if (kind == OTHER)
-        world_error(request, 404, "no such route");
+        world->on_other(world, request, nth);
     else
         fns[kind](world, request, nth);
 }
@@ -303,7 +306,8 @@ static void probe(struct world *world, struct peer_request *request, unsigned nt
     if (world->stamp[0])
         snprintf(text, sizeof(text), "stamp %s\n", world->stamp);
     pthread_mutex_unlock(&world->lock);
-    strcat(text, "tool bash\ntool setsid\nhome /home/user\nwanted\ncwd /home/user\n");
+    strcat(text, "tool bash\ntool setsid\nfolder " WORLD_FOLDER
+                 "\nhome /home/user\nwanted\ncwd /home/user\n");
     peer_stream_begin(request);
     world_start(request);
     peer_output(request, text, strlen(text));
@@ -338,6 +342,20 @@ static void close_stdin(struct world *world, struct peer_request *request, unsig
     (void)world;
     (void)nth;
     peer_answer(request, 200, "application/json", "{}");
+}
+
+static void upload(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)world;
+    (void)nth;
+    peer_answer(request, 200, "text/plain; charset=utf-8", "[]");
+}
+
+static void no_route(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)world;
+    (void)nth;
+    world_error(request, 404, "no such route");
 }
 
 void world_start(struct peer_request *request)
@@ -400,6 +418,13 @@ static void on_log(void *user, int level, const char *text)
     assert_null(strstr(text, "secret-token"));
 }
 
+static bool in_json;
+
+void world_in_json(bool yes)
+{
+    in_json = yes;
+}
+
 int world_setup(void **state)
 {
     struct world *world = calloc(1, sizeof(*world));
@@ -415,11 +440,15 @@ int world_setup(void **state)
     world->on_command = run;
     world->on_input = take_input;
     world->on_close_stdin = close_stdin;
+    world->on_upload = upload;
+    world->on_other = no_route;
     pthread_mutex_init(&world->lock, NULL);
     peer_gate_init(&world->killed);
     peer_gate_init(&world->inputs);
     peer_gate_init(&world->released);
     world->peer = peer_new(serve, world);
+    if (in_json)
+        peer_json_only(world->peer);
     assert_int_equal(he2b_loop_new(&world->loop), HE2B_OK);
     assert_int_equal(he2b_options_new(&world->options, on_log, world), HE2B_OK);
     assert_int_equal(he2b_options_set(world->options, "api_key", WORLD_KEY), HE2B_OK);
@@ -437,6 +466,8 @@ int world_teardown(void **state)
     he2b_session_del(world->session);
     he2b_options_del(world->options);
     he2b_loop_del(world->loop);
+    /* a server is asked once whether it reads protobuf */
+    assert_true(peer_refusals(world->peer) <= in_json);
     peer_del(world->peer);
     free(world->input);
     free(world);

@@ -16,8 +16,9 @@ enum {
     WORLD_WORD = 16,
 };
 
-#define WORLD_ID  "i0123456789abcdefghij"
-#define WORLD_KEY "e2b_0123456789abcdef0123456789abcdef01234567"
+#define WORLD_FOLDER "/tmp/.hermes-e2b-1000"
+#define WORLD_ID     "i0123456789abcdefghij"
+#define WORLD_KEY    "e2b_0123456789abcdef0123456789abcdef01234567"
 
 struct world;
 
@@ -39,9 +40,11 @@ struct world {
     world_fn on_health;
     world_fn on_probe; /* "unstamp" and "restamp" too */
     world_fn on_killer;
+    world_fn on_upload;
     world_fn on_command;
     world_fn on_input;
     world_fn on_close_stdin;
+    world_fn on_other; /* what nothing above is for; 404 */
 
     pthread_mutex_t lock;
     char log[WORLD_LOG_MAX]; /* "create probe command kill"; not "get", which comes beside */
@@ -53,13 +56,20 @@ struct world {
     struct peer_gate killed;   /* the killer ran */
     struct peer_gate inputs;   /* SendInput calls */
     struct peer_gate released; /* for a test to let a serve function go on */
-    char *input;               /* all that came by SendInput */
+    char *input;               /* all that came by SendInput, for stdin or a terminal */
     size_t input_len;
 
     /* what a command told; command_*() below */
     char messages[WORLD_LOG_MAX]; /* the session's log, WARNING and above */
     bool trouble;                 /* "refused" was seen in the trace */
 };
+
+/* The peers of the worlds that are made from now on read no protobuf: all is done in JSON. Tests of
+ * streams run in both codecs: WORLD_RUN(tests) does that in a main(). */
+void world_in_json(bool yes);
+#define WORLD_RUN(tests)                                                                           \
+    (world_in_json(false), cmocka_run_group_tests_name("protobuf", tests, NULL, NULL)) +           \
+        (world_in_json(true), cmocka_run_group_tests_name("JSON", tests, NULL, NULL))
 
 /* Makes all of it; the session comes from world_session(). cmocka's setup and teardown. */
 int world_setup(void **state);
