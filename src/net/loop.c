@@ -34,12 +34,11 @@ struct he2b_loop {
     pthread_mutex_t post_lock;
     struct post *post_first;
     struct post **post_last;
-    int post_fd;
-    struct event *post_event;
+    int wake_fd; /* there are posts, or tasks */
+    struct event *wake_event;
 
     struct he2b_task *task_first;
     struct he2b_task **task_last;
-    struct event *task_event;
 
     struct signal_watch *signals;
 
@@ -82,17 +81,21 @@ bool he2b_loop_forked(const he2b_loop *loop)
     return loop->pid != getpid();
 }
 
+/* No timer: waking must work without memory, and libevent may need some for a timer. */
+static void wake(he2b_loop *loop)
+{
+    const uint64_t one = 1;
+
+    while (write(loop->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR) {
+    }
+}
+
 /* ---- posts ---- */
 
-static void on_posts(evutil_socket_t fd, short what, void *arg)
+static void run_posts(he2b_loop *loop)
 {
-    he2b_loop *loop = arg;
     struct post *post;
-    uint64_t count;
 
-    (void)what;
-    while (read(fd, &count, sizeof(count)) < 0 && errno == EINTR) {
-    }
     pthread_mutex_lock(&loop->post_lock);
     post = loop->post_first;
     loop->post_first = NULL;
@@ -110,7 +113,7 @@ static void on_posts(evutil_socket_t fd, short what, void *arg)
 int he2b_loop_post(he2b_loop *loop, void (*fn)(void *arg), void *arg)
 {
     struct post *post;
-    bool wake;
+    bool first;
 
     if (he2b_loop_forked(loop))
         return HE2B_ERR_FORK;
@@ -120,28 +123,21 @@ int he2b_loop_post(he2b_loop *loop, void (*fn)(void *arg), void *arg)
     post->fn = fn;
     post->arg = arg;
     pthread_mutex_lock(&loop->post_lock);
-    wake = !loop->post_first;
+    first = !loop->post_first;
     *loop->post_last = post;
     loop->post_last = &post->next;
     pthread_mutex_unlock(&loop->post_lock);
-    if (wake) {
-        const uint64_t one = 1;
-
-        while (write(loop->post_fd, &one, sizeof(one)) < 0 && errno == EINTR) {
-        }
-    }
+    if (first)
+        wake(loop);
     return HE2B_OK;
 }
 
 /* ---- tasks ---- */
 
-static void on_tasks(evutil_socket_t fd, short what, void *arg)
+static void run_tasks(he2b_loop *loop)
 {
-    he2b_loop *loop = arg;
     struct he2b_task *first = loop->task_first;
 
-    (void)fd;
-    (void)what;
     /* Only what is scheduled now: what these schedule runs in the next turn, after descriptors. */
     if (!first)
         return;
@@ -160,6 +156,18 @@ static void on_tasks(evutil_socket_t fd, short what, void *arg)
     }
 }
 
+static void on_wake(evutil_socket_t fd, short what, void *arg)
+{
+    he2b_loop *loop = arg;
+    uint64_t count;
+
+    (void)what;
+    while (read(fd, &count, sizeof(count)) < 0 && errno == EINTR) {
+    }
+    run_posts(loop);
+    run_tasks(loop);
+}
+
 int he2b_task_new(he2b_task **ret, he2b_loop *loop, void (*fn)(void *arg), void *arg)
 {
     he2b_task *task = calloc(1, sizeof(*task));
@@ -175,13 +183,12 @@ int he2b_task_new(he2b_task **ret, he2b_loop *loop, void (*fn)(void *arg), void 
 
 void he2b_task_schedule(he2b_task *task)
 {
-    static const struct timeval now = {0, 0};
     he2b_loop *loop = task->loop;
 
     if (task->previous)
         return;
     if (!loop->task_first)
-        event_add(loop->task_event, &now);
+        wake(loop);
     task->previous = loop->task_last;
     *loop->task_last = task;
     loop->task_last = &task->next;
@@ -237,19 +244,18 @@ int he2b_loop_new(he2b_loop **ret)
     loop->pid = getpid();
     loop->post_last = &loop->post_first;
     loop->task_last = &loop->task_first;
-    loop->post_fd = -1;
+    loop->wake_fd = -1;
     pthread_mutex_init(&loop->post_lock, NULL);
     loop->base = make_base();
     if (!loop->base)
         goto fail;
-    loop->post_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (loop->post_fd < 0) {
+    loop->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (loop->wake_fd < 0) {
         error = HE2B_ERR_SYSTEM;
         goto fail;
     }
-    loop->post_event = event_new(loop->base, loop->post_fd, EV_READ | EV_PERSIST, on_posts, loop);
-    loop->task_event = event_new(loop->base, -1, 0, on_tasks, loop);
-    if (!loop->post_event || !loop->task_event || event_add(loop->post_event, NULL) != 0)
+    loop->wake_event = event_new(loop->base, loop->wake_fd, EV_READ | EV_PERSIST, on_wake, loop);
+    if (!loop->wake_event || event_add(loop->wake_event, NULL) != 0)
         goto fail;
     *ret = loop;
     return HE2B_OK;
@@ -285,12 +291,10 @@ void he2b_loop_del(he2b_loop *loop)
         loop->post_first = post->next;
         free(post);
     }
-    if (loop->post_event)
-        event_free(loop->post_event);
-    if (loop->task_event)
-        event_free(loop->task_event);
-    if (loop->post_fd >= 0)
-        close(loop->post_fd);
+    if (loop->wake_event)
+        event_free(loop->wake_event);
+    if (loop->wake_fd >= 0)
+        close(loop->wake_fd);
     if (loop->base)
         event_base_free(loop->base);
     pthread_mutex_destroy(&loop->post_lock);

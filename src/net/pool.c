@@ -17,6 +17,7 @@ struct member {
     CURL *easy;
     he2b_pool_done_fn done; /* NULL: left behind by its call */
     void *call;
+    bool given_up; /* in this turn of give_up() */
 };
 
 struct socket_watch {
@@ -31,6 +32,8 @@ struct he2b_pool {
     he2b_loop *loop;
     CURLM *multi;
     he2b_timer *timer;
+    he2b_task *giving_up;
+    bool broken; /* until that task has run */
     struct member *members;
     struct socket_watch *sockets;
 };
@@ -38,6 +41,12 @@ struct he2b_pool {
 /* libcurl's global state is counted, since a host may hold several copies of this library. */
 static pthread_once_t global_once = PTHREAD_ONCE_INIT;
 static CURLcode global_code;
+
+static void break_up(struct he2b_pool *pool)
+{
+    pool->broken = true;
+    he2b_task_schedule(pool->giving_up);
+}
 
 static void global_init(void)
 {
@@ -60,6 +69,30 @@ static void drop_member(struct member *member)
         member->next->previous = member->previous;
     curl_easy_cleanup(member->easy);
     free(member);
+}
+
+/* Without any handle in it. What it still has open is closed. */
+static void drop_multi(struct he2b_pool *pool)
+{
+    if (!pool->multi)
+        return;
+    curl_multi_setopt(pool->multi, CURLMOPT_SOCKETFUNCTION, NULL);
+    curl_multi_setopt(pool->multi, CURLMOPT_TIMERFUNCTION, NULL);
+    curl_multi_cleanup(pool->multi);
+    pool->multi = NULL;
+    pool->broken = false;
+    he2b_timer_disarm(pool->timer);
+    while (pool->sockets)
+        drop_socket(pool->sockets);
+}
+
+static struct member *given_up(const struct he2b_pool *pool)
+{
+    struct member *member;
+
+    for (member = pool->members; member && !member->given_up; member = member->next) {
+    }
+    return member;
 }
 
 /* After every call into libcurl: what it finished. done may add and remove handles. */
@@ -88,26 +121,57 @@ static void collect(struct he2b_pool *pool)
     }
 }
 
+/*
+ * There was no memory to go on watching some transfer, and nothing tells which ones it concerns: a
+ * connection may carry several. So each that is on its way ends now, rather than never; and libcurl
+ * 7.88 divides by zero where it goes on after such a failure, so that its whole state goes too.
+ */
+static void give_up(void *arg)
+{
+    struct he2b_pool *pool = arg;
+    struct member *member = pool->members;
+
+    while (member) {
+        struct member *next = member->next;
+
+        curl_multi_remove_handle(pool->multi, member->easy);
+        member->given_up = member->done != NULL;
+        if (!member->done)
+            drop_member(member);
+        member = next;
+    }
+    drop_multi(pool);
+    while ((member = given_up(pool))) {
+        member->given_up = false;
+        member->done(member->call, CURLE_RECV_ERROR);
+    }
+}
+
+static void act(struct he2b_pool *pool, curl_socket_t fd, int action)
+{
+    int running;
+
+    if (pool->broken)
+        return;
+    if (curl_multi_socket_action(pool->multi, fd, action, &running) != CURLM_OK)
+        break_up(pool);
+    collect(pool);
+}
+
 static void on_ready(void *arg, int what)
 {
     struct socket_watch *socket = arg;
     struct he2b_pool *pool = socket->pool;
     int action = (what & HE2B_WATCH_READ ? CURL_CSELECT_IN : 0) |
                  (what & HE2B_WATCH_WRITE ? CURL_CSELECT_OUT : 0);
-    int running;
 
     /* socket may be gone after this: libcurl reports its removal inside. */
-    curl_multi_socket_action(pool->multi, socket->fd, action, &running);
-    collect(pool);
+    act(pool, socket->fd, action);
 }
 
 static void on_timeout(void *arg)
 {
-    struct he2b_pool *pool = arg;
-    int running;
-
-    curl_multi_socket_action(pool->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-    collect(pool);
+    act(arg, CURL_SOCKET_TIMEOUT, 0);
 }
 
 /* Never answers an error: that would end every transfer of the pool. */
@@ -131,8 +195,10 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *as
         ready |= HE2B_WATCH_WRITE;
     if (!socket) {
         socket = calloc(1, sizeof(*socket));
-        if (!socket)
-            return 0; /* the call's own time limit ends it */
+        if (!socket) {
+            break_up(pool);
+            return 0;
+        }
         socket->pool = pool;
         socket->fd = fd;
         socket->next = pool->sockets;
@@ -144,8 +210,8 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *as
     }
     he2b_watch_del(socket->watch);
     socket->watch = NULL;
-    if (ready)
-        (void)he2b_watch_new(&socket->watch, pool->loop, fd, ready, on_ready, socket);
+    if (ready && he2b_watch_new(&socket->watch, pool->loop, fd, ready, on_ready, socket) != HE2B_OK)
+        break_up(pool);
     return 0;
 }
 
@@ -157,8 +223,8 @@ static int on_timer(CURLM *multi, long ms, void *arg)
     /* Zero arms the timer too: calling back into libcurl from here would recurse. */
     if (ms < 0)
         he2b_timer_disarm(pool->timer);
-    else
-        (void)he2b_timer_arm(pool->timer, ms);
+    else if (he2b_timer_arm(pool->timer, ms) != HE2B_OK)
+        break_up(pool);
     return 0;
 }
 
@@ -170,15 +236,26 @@ static void pool_del(void *arg)
         curl_multi_remove_handle(pool->multi, pool->members->easy);
         drop_member(pool->members);
     }
-    if (pool->multi) {
-        curl_multi_setopt(pool->multi, CURLMOPT_SOCKETFUNCTION, NULL);
-        curl_multi_setopt(pool->multi, CURLMOPT_TIMERFUNCTION, NULL);
-        curl_multi_cleanup(pool->multi);
-    }
-    while (pool->sockets)
-        drop_socket(pool->sockets);
+    drop_multi(pool);
     he2b_timer_del(pool->timer);
+    he2b_task_del(pool->giving_up);
     free(pool);
+}
+
+static int make_multi(struct he2b_pool *pool)
+{
+    if (pool->multi)
+        return HE2B_OK;
+    pool->multi = curl_multi_init();
+    if (!pool->multi)
+        return HE2B_ERR_NOMEM;
+    curl_multi_setopt(pool->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(pool->multi, CURLMOPT_SOCKETDATA, pool);
+    curl_multi_setopt(pool->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(pool->multi, CURLMOPT_TIMERDATA, pool);
+    curl_multi_setopt(pool->multi, CURLMOPT_MAXCONNECTS, (long)POOL_CONNECTIONS_MAX);
+    curl_multi_setopt(pool->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
+    return HE2B_OK;
 }
 
 int he2b_pool_get(struct he2b_pool **ret, he2b_loop *loop)
@@ -196,17 +273,11 @@ int he2b_pool_get(struct he2b_pool **ret, he2b_loop *loop)
     if (!pool)
         return HE2B_ERR_NOMEM;
     pool->loop = loop;
-    pool->multi = curl_multi_init();
-    if (!pool->multi || he2b_timer_new(&pool->timer, loop, on_timeout, pool) != HE2B_OK) {
+    if (he2b_timer_new(&pool->timer, loop, on_timeout, pool) != HE2B_OK ||
+        he2b_task_new(&pool->giving_up, loop, give_up, pool) != HE2B_OK) {
         pool_del(pool);
         return HE2B_ERR_NOMEM;
     }
-    curl_multi_setopt(pool->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
-    curl_multi_setopt(pool->multi, CURLMOPT_SOCKETDATA, pool);
-    curl_multi_setopt(pool->multi, CURLMOPT_TIMERFUNCTION, on_timer);
-    curl_multi_setopt(pool->multi, CURLMOPT_TIMERDATA, pool);
-    curl_multi_setopt(pool->multi, CURLMOPT_MAXCONNECTS, (long)POOL_CONNECTIONS_MAX);
-    curl_multi_setopt(pool->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
     he2b_loop_attach(loop, HE2B_LOOP_POOL, pool, pool_del);
     *ret = pool;
     return HE2B_OK;
@@ -216,8 +287,10 @@ int he2b_pool_add(struct he2b_pool *pool, CURL *easy, he2b_pool_done_fn done, vo
 {
     struct member *member = calloc(1, sizeof(*member));
 
-    if (!member)
+    if (!member || make_multi(pool) != HE2B_OK) {
+        free(member);
         return HE2B_ERR_NOMEM;
+    }
     member->easy = easy;
     member->done = done;
     member->call = call;

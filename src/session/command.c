@@ -446,12 +446,24 @@ static void ask_session(void *user)
     }
 }
 
+/* A limit that nobody watches is no limit: then nothing is begun. */
+static bool watch_limit(he2b_command *command)
+{
+    return !command->timeout_ms || command->limit ||
+           (he2b_timer_new(&command->limit, command->session->loop, on_limit, command) == HE2B_OK &&
+            he2b_timer_arm(command->limit, command->timeout_ms) == HE2B_OK);
+}
+
 static void send_start(void *user)
 {
     he2b_command *command = user;
 
-    if (command->timeout_ms && !command->limit)
-        arm(command, &command->limit, on_limit, command->timeout_ms);
+    if (!watch_limit(command)) {
+        he2b_failure_set(&command->failure, NULL, HE2B_ERR_NOMEM, 0, "run command", NULL, "%s",
+                         he2b_strerror(HE2B_ERR_NOMEM));
+        he2b_command_post(command, CMD_REFUSED);
+        return;
+    }
     if (command->timeout_ms)
         command->need_until_ms =
             he2b_now_ms() + he2b_lease_need(command->session, command->timeout_ms);

@@ -12,6 +12,7 @@ SESSION_TESTS = $(SCOPED_TESTS) \
 	tests/unit/session/test_session \
 	tests/unit/session/test_text \
 	tests/unit/session/test_terminal \
+	tests/unit/session/test_torture \
 	tests/unit/session/test_wrapper
 check_PROGRAMS += $(SESSION_TESTS)
 TESTS += $(SESSION_TESTS)
@@ -41,6 +42,12 @@ tests_unit_session_test_text_LDADD = $(SESSION_TEST_LIBS)
 tests_unit_session_test_text_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_terminal_LDADD = $(SESSION_TEST_LIBS)
 tests_unit_session_test_terminal_CFLAGS = $(AM_CFLAGS) -pthread
+tests_unit_session_test_torture_SOURCES = tests/unit/session/test_torture.c \
+	tests/unit/torture/torture.c tests/unit/torture/torture.h
+tests_unit_session_test_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
+	-Wl,--wrap=realloc -Wl,--wrap=strdup -Wl,--wrap=strndup
+tests_unit_session_test_torture_LDADD = $(SESSION_TEST_LIBS) $(EVENT_LIBS) $(CURL_LIBS)
+tests_unit_session_test_torture_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CURL_CFLAGS) -pthread
 tests_unit_session_test_wrapper_LDADD = $(LAYER_LIBS) $(CMOCKA_LIBS)
 
 SCOPED = tests/unit/session/scoped.c tests/unit/session/scoped.h
