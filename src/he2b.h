@@ -445,8 +445,8 @@ HE2B_PUBLIC int he2b_command_set_stdin(he2b_command *command, const void *data, 
  * socket. It becomes the command's own, set to non-blocking, and is closed when the output ends or
  * the command is deleted. A reader that does not read stops the transfer, and nothing else. Without
  * it the output is thrown away.
- * Returns HE2B_OK (fd is the command's), HE2B_ERR_STATE, HE2B_ERR_SYSTEM or HE2B_ERR_NOMEM (fd stays
- * the caller's).
+ * Returns HE2B_OK (fd is the command's), HE2B_ERR_STATE, HE2B_ERR_SYSTEM or HE2B_ERR_NOMEM (fd
+ * stays the caller's).
  */
 HE2B_PUBLIC int he2b_command_set_output(he2b_command *command, int fd);
 
