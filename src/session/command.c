@@ -387,6 +387,7 @@ static void report(void *user)
         he2b_timer_disarm(command->limit);
     if (command->bound)
         he2b_timer_disarm(command->bound);
+    he2b_record_settle(command);
     command->reported = true;
     command->report_due = true;
 }

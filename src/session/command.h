@@ -89,6 +89,15 @@ void he2b_text_path(const he2b_command *command, char out[HE2B_URL_MAX]);
 /* It is not wanted any more: an upload on its way is dropped, and the chart told so. */
 void he2b_text_abandon(he2b_command *command);
 
+/* ---- record.c ---- */
+
+/* The path of its record in the sandbox (B-47); "": it has none. */
+void he2b_record_path(const he2b_command *command, char out[HE2B_RECORD_MAX]);
+/* What became of the command is known for good: nobody will ask for its record. */
+void he2b_record_settle(he2b_command *command);
+/* The names of some that are settled, with blanks between; they are taken for removed. */
+void he2b_record_take_settled(he2b_session *session, char *out, size_t size);
+
 /* ---- stream.c ---- */
 
 void he2b_stream_start(he2b_command *command);

@@ -11,6 +11,7 @@ src_session_libsession_la_SOURCES = \
 	src/session/info.c \
 	src/session/probe.c \
 	src/session/pump.c \
+	src/session/record.c \
 	src/session/role.c \
 	src/session/scope_writer.c \
 	src/session/search.c \

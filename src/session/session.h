@@ -12,6 +12,7 @@
 #include "e2b/control.h"
 #include "e2b/process.h"
 #include "machines/lifecycle.h"
+#include "machines/marker.h"
 #include "machines/teardown.h"
 #include "machines/writer.h"
 #include "net/loop.h"
@@ -24,6 +25,12 @@ enum {
     HE2B_PATH_MAX = 4096,
     /* ... of the folder for this side's files, which goes into an URL. */
     HE2B_FOLDER_MAX = 256,
+    /* A boot id, with its NUL. */
+    HE2B_BOOT_MAX = 40,
+    /* Path of a record. */
+    HE2B_RECORD_MAX = HE2B_FOLDER_MAX + HE2B_BOOT_MAX + HE2B_MARKER_WORD + 2,
+    /* Records that wait for their removal; one more than these stays until the next boot. */
+    HE2B_SETTLED_MAX = 256,
     /* What remains of a lease before a command waits for its renewal (B-31). */
     HE2B_LEASE_MARGIN_MS = 60000,
     /* Renewals beside commands are that far apart at least (B-31). */
@@ -103,6 +110,10 @@ struct he2b_session {
     char home[HE2B_PATH_MAX];
     char cwd[HE2B_PATH_MAX];
     char folder[HE2B_FOLDER_MAX]; /* private, for this side's files; "": it has no place for one */
+    char boot[HE2B_BOOT_MAX];     /* id of the boot that was looked into; "": not known */
+    bool records;                 /* there is a folder for records of this boot */
+    char settled[HE2B_SETTLED_MAX][HE2B_MARKER_WORD + 1]; /* records that nobody asks for */
+    size_t settled_count;
 
     /* requests on the way */
     he2b_control *call;

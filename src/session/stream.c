@@ -4,6 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+    /* No sandbox lives that long, and not each sleep can. */
+    WATCH_MAX_S = 30 * 86400,
+    /* Names of 64 records. */
+    SETTLED_SIZE = 64 * (HE2B_MARKER_WORD + 1) + 1,
+};
+
 static void secrets_of(const he2b_command *command, struct he2b_secrets *ret)
 {
     he2b_session_secrets(command->session, ret);
@@ -165,6 +172,14 @@ static void on_done(void *user, const struct he2b_rpc_result *result)
 
 /* ---- start ---- */
 
+/* When the watchdog in the sandbox ends it, in seconds; 0: it has no limit, or one for ever. */
+static int64_t watch_s(const he2b_command *command)
+{
+    int64_t s = (he2b_lease_need(command->session, command->timeout_ms) + 999) / 1000;
+
+    return command->timeout_ms && s <= WATCH_MAX_S ? s : 0;
+}
+
 void he2b_stream_start(he2b_command *command)
 {
     static const struct he2b_process_events events = {
@@ -178,17 +193,31 @@ void he2b_stream_start(he2b_command *command)
     struct he2b_process_spec spec = {0};
     struct he2b_wrapper wrapper;
     char path[HE2B_URL_MAX];
+    char record[HE2B_RECORD_MAX];
+    char settled[SETTLED_SIZE];
+    struct he2b_job job = {
+        .text = command->text,
+        .by_file = command->by_file,
+        .word = command->word,
+        .login = command->login,
+        .stdin_len = command->stdin_len,
+        .record = record,
+        .repeat_of = "",
+        .watch_s = watch_s(command),
+        .settled = settled,
+    };
     int error;
 
     command->stream_over = false;
     if (command->by_file) {
         he2b_text_path(command, path);
-        he2b_wrapper_command_file(&wrapper, &session->tools, path, command->word, command->login,
-                                  command->stdin_len);
-    } else {
-        he2b_wrapper_command(&wrapper, &session->tools, command->text, command->word,
-                             command->login, command->stdin_len);
+        job.text = path;
     }
+    he2b_record_path(command, record);
+    settled[0] = '\0';
+    if (record[0])
+        he2b_record_take_settled(session, settled, sizeof(settled));
+    he2b_wrapper_command(&wrapper, &session->tools, &job);
     he2b_session_target(session, &target);
     spec.cmd = wrapper.cmd;
     spec.args = wrapper.args;
@@ -358,7 +387,7 @@ void he2b_stream_kill(he2b_command *command)
 
     if (command->killer || !command->pid)
         return;
-    he2b_wrapper_kill(&wrapper, &command->session->tools, command->pid);
+    he2b_wrapper_kill(&wrapper, &command->session->tools, command->pid, command->word);
     he2b_session_target(command->session, &target);
     spec.cmd = wrapper.cmd;
     spec.args = wrapper.args;

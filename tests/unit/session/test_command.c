@@ -392,7 +392,7 @@ static void keep_killer(struct world *world, struct peer_request *request, unsig
 
     (void)nth;
     peer_header(request, "Authorization", value, sizeof(value));
-    world_argument(request, 0, world->messages, sizeof(world->messages));
+    world_argument(request, 1, world->messages, sizeof(world->messages));
     used = strlen(world->messages);
     snprintf(world->messages + used, sizeof(world->messages) - used, " %s", value);
     peer_stream_begin(request);

@@ -24,8 +24,8 @@ enum {
     PIDS_MAX = 8,
 };
 
-static const struct he2b_tools all_tools = {.bash = true, .setsid = true};
-static const struct he2b_tools only_sh = {.bash = false, .setsid = false};
+static const struct he2b_tools all_tools = {.bash = true, .setsid = true, .sleep = true};
+static const struct he2b_tools only_sh = {.bash = false, .setsid = false, .sleep = true};
 
 /* A started wrapper: its stdout and stderr as one pipe, as the daemon's two channels arrive. */
 struct child {
@@ -138,13 +138,28 @@ static void bring_text(const char *text, bool whole)
     }
 }
 
+static struct he2b_job job_of(const char *text, bool by_file)
+{
+    return (struct he2b_job){
+        .text = text,
+        .by_file = by_file,
+        .word = WORD,
+        .record = "",
+        .repeat_of = "",
+        .settled = "",
+    };
+}
+
 static void run_with(struct output *output, const struct he2b_tools *tools, const char *text,
                      bool login, const char *input, size_t input_len)
 {
+    struct he2b_job job = job_of(text, false);
     struct he2b_wrapper wrapper;
     struct child child;
 
-    he2b_wrapper_command(&wrapper, tools, text, WORD, login, input_len);
+    job.login = login;
+    job.stdin_len = input_len;
+    he2b_wrapper_command(&wrapper, tools, &job);
     spawn(&child, &wrapper);
     if (input_len)
         (void)!write(child.in, input, input_len);
@@ -154,10 +169,13 @@ static void run_with(struct output *output, const struct he2b_tools *tools, cons
 static void run_file_with(struct output *output, const struct he2b_tools *tools, bool login,
                           const char *input, size_t input_len)
 {
+    struct he2b_job job = job_of(text_path, true);
     struct he2b_wrapper wrapper;
     struct child child;
 
-    he2b_wrapper_command_file(&wrapper, tools, text_path, WORD, login, input_len);
+    job.login = login;
+    job.stdin_len = input_len;
+    he2b_wrapper_command(&wrapper, tools, &job);
     spawn(&child, &wrapper);
     if (input_len)
         (void)!write(child.in, input, input_len);
@@ -537,6 +555,7 @@ static void test_printed_arguments(void **state)
 /* Runs text, which prints pids and a line "go", then ends it; all of the pids are gone after. */
 static void kill_whole(const struct he2b_tools *tools, const char *text)
 {
+    struct he2b_job job = job_of(text, false);
     struct he2b_wrapper wrapper;
     struct child child;
     struct child killer;
@@ -550,7 +569,7 @@ static void kill_whole(const struct he2b_tools *tools, const char *text)
     int pid;
     nfds_t i;
 
-    he2b_wrapper_command(&wrapper, tools, text, WORD, false, 0);
+    he2b_wrapper_command(&wrapper, tools, &job);
     spawn(&child, &wrapper);
     while (!strstr(line, "go\n")) {
         ssize_t n = read(child.out, line + len, sizeof(line) - 1 - len);
@@ -565,7 +584,7 @@ static void kill_whole(const struct he2b_tools *tools, const char *text)
         ended[count].events = POLLIN;
         assert_true(ended[count++].fd >= 0);
     }
-    he2b_wrapper_kill(&wrapper, tools, child.pid);
+    he2b_wrapper_kill(&wrapper, tools, child.pid, WORD);
     spawn(&killer, &wrapper);
     collect(&killer, &output);
     assert_string_equal(output.bytes, "");
@@ -601,6 +620,7 @@ static void test_kill_without_setsid(void **state)
 static void test_kill_of_nothing(void **state)
 {
     const struct he2b_tools *const tools[] = {&all_tools, &only_sh};
+    struct he2b_job job = job_of("exit 0", false);
     struct he2b_wrapper wrapper;
     struct output output;
     struct child child;
@@ -609,10 +629,10 @@ static void test_kill_of_nothing(void **state)
 
     (void)state;
     for (i = 0; i < 2; i++) {
-        he2b_wrapper_command(&wrapper, tools[i], "exit 0", WORD, false, 0);
+        he2b_wrapper_command(&wrapper, tools[i], &job);
         spawn(&child, &wrapper);
         collect(&child, &output);
-        he2b_wrapper_kill(&wrapper, tools[i], child.pid);
+        he2b_wrapper_kill(&wrapper, tools[i], child.pid, WORD);
         spawn(&killer, &wrapper);
         collect(&killer, &output);
         assert_string_equal(output.bytes, "");
@@ -621,6 +641,16 @@ static void test_kill_of_nothing(void **state)
 }
 
 /* ---- probe ---- */
+
+static void boot_id(char out[64])
+{
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+    assert_non_null(file);
+    assert_non_null(fgets(out, 64, file));
+    out[strcspn(out, "\n")] = '\0';
+    fclose(file);
+}
 
 static void probe_stamp(struct output *output, const char *cwd, const char *what,
                         const char *sandbox_id, const char *stamp)
@@ -642,17 +672,21 @@ static void probe(struct output *output, const char *cwd)
 static void test_probe(void **state)
 {
     char folder[] = "/tmp/he2b wrapper.XXXXXX";
-    char tools[128];
-    char expected[256];
+    char boot[64];
+    char tools[384];
+    char expected[512];
     struct output output;
 
     (void)state;
     setenv("HOME", "/", 1);
     assert_non_null(mkdtemp(folder));
-    probe(&output, folder);
     unsetenv("XDG_RUNTIME_DIR");
-    snprintf(tools, sizeof(tools), "tool bash\ntool setsid\nfolder /tmp/.hermes-e2b-%u\nhome /\n",
-             (unsigned)getuid());
+    probe(&output, folder);
+    boot_id(boot);
+    snprintf(tools, sizeof(tools),
+             "tool bash\ntool setsid\ntool sleep\nfolder /tmp/.hermes-e2b-%u\nboot %s\n"
+             "records /tmp/.hermes-e2b-%u/%s\nhome /\n",
+             (unsigned)getuid(), boot, (unsigned)getuid(), boot);
     snprintf(expected, sizeof(expected), "%swanted\ncwd %s\n", tools, folder);
     assert_string_equal(output.bytes, expected);
     assert_int_equal(rmdir(folder), 0);
@@ -661,6 +695,14 @@ static void test_probe(void **state)
     assert_string_equal(output.bytes, tools);
     probe(&output, "");
     assert_string_equal(output.bytes, tools);
+}
+
+static void remove_tree(const char *path)
+{
+    char command[256];
+
+    snprintf(command, sizeof(command), "rm -rf '%s'", path);
+    assert_int_equal(system(command), 0);
 }
 
 /* B-46: nobody else reads a text, and a folder of that name that is not ours is not used. */
@@ -687,7 +729,7 @@ static void test_folder(void **state)
     assert_non_null(strstr(output.bytes, line));
     assert_int_equal(stat(folder, &status), 0);
     assert_int_equal(status.st_mode & 07777, 0700);
-    assert_int_equal(rmdir(folder), 0);
+    remove_tree(folder);
     /* a link leads to somebody else's */
     assert_int_equal(symlink(home, folder), 0);
     probe(&output, "");

@@ -64,7 +64,7 @@ bool world_argument(const struct peer_request *request, size_t from_end, char *o
 
 bool world_word(const struct peer_request *request, char word[WORLD_WORD + 1])
 {
-    return world_argument(request, 2, word, WORLD_WORD + 1) && strlen(word) == WORLD_WORD;
+    return world_argument(request, 6, word, WORLD_WORD + 1) && strlen(word) == WORLD_WORD;
 }
 
 static enum kind start_kind(const struct peer_request *request)
@@ -76,7 +76,7 @@ static enum kind start_kind(const struct peer_request *request)
         return strcmp(text, "unstamp") == 0   ? UNSTAMP
                : strcmp(text, "restamp") == 0 ? RESTAMP
                                               : PROBE;
-    if (world_argument(request, 1, text, sizeof(text)) && strcmp(text, "hermes-e2b-kill") == 0)
+    if (world_argument(request, 2, text, sizeof(text)) && strcmp(text, "hermes-e2b-kill") == 0)
         return KILLER;
     return COMMAND;
 }
@@ -306,8 +306,9 @@ static void probe(struct world *world, struct peer_request *request, unsigned nt
     if (world->stamp[0])
         snprintf(text, sizeof(text), "stamp %s\n", world->stamp);
     pthread_mutex_unlock(&world->lock);
-    strcat(text, "tool bash\ntool setsid\nfolder " WORLD_FOLDER
-                 "\nhome /home/user\nwanted\ncwd /home/user\n");
+    strcat(text,
+           "tool bash\ntool setsid\ntool sleep\nfolder " WORLD_FOLDER "\nboot " WORLD_BOOT
+           "\nrecords " WORLD_FOLDER "/" WORLD_BOOT "\nhome /home/user\nwanted\ncwd /home/user\n");
     peer_stream_begin(request);
     world_start(request);
     peer_output(request, text, strlen(text));

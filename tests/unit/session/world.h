@@ -17,6 +17,7 @@ enum {
 };
 
 #define WORLD_FOLDER "/tmp/.hermes-e2b-1000"
+#define WORLD_BOOT   "01234567-89ab-cdef-0123-456789abcdef"
 #define WORLD_ID     "i0123456789abcdefghij"
 #define WORLD_KEY    "e2b_0123456789abcdef0123456789abcdef01234567"
 
