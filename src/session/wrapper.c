@@ -154,22 +154,24 @@ void he2b_wrapper_kill(struct he2b_wrapper *ret, const struct he2b_tools *tools,
 
 /*
  * $1 record, $2 boot id, $3 word, $4 pid or "", $5 "forbid" or "". A process is the command's
- * wrapper if it has the word among its arguments: pids are used again. Looked at twice: what does
- * not run any more may just have written its end.
+ * wrapper if it has the word among its arguments: pids are used again. And a disk that cannot be
+ * written says nothing. Looked at twice: what does not run any more may just have written its end.
  */
 static const char ask[] =
     "exec 2>/dev/null; " BOOT_ID "if [ \"$he2b_b\" != \"$2\" ]; then echo rebooted; exit; fi; "
-    "all=${1%/*}/" HE2B_WRAPPER_ALL_RECORDED "; "
-    "if [ \"$5\" ]; then set -C; command : >\"$1\" && echo void >>\"$1\"; set +C; fi; "
+    "dir=${1%/*}; sure=1; "
+    "if [ \"$5\" ]; then sure=; set -C; command : >\"$1\" && echo void >>\"$1\"; set +C; fi; "
     "for i in 1 2; do begun=; code=; pid=$4; "
     "if [ -e \"$1\" ]; then begun=1; while read -r what value boot; do case $what in "
-    "void) begun=;; began) [ \"$boot\" = \"$2\" ] && pid=$value;; ended) code=$value;; esac; "
-    "done <\"$1\"; fi; "
+    "void) begun=; sure=1;; began) [ \"$boot\" = \"$2\" ] && pid=$value;; ended) code=$value;; "
+    "esac; done <\"$1\"; fi; "
     "if [ \"$code\" ]; then echo \"ended $code\"; exit; fi; "
-    "if [ \"$pid\" ] && grep -qF -e \"$3\" \"/proc/$pid/cmdline\"; then echo \"runs $pid\"; exit; "
-    "fi; done; "
-    "if [ \"$begun$4\" ]; then echo begun; elif [ -e \"$all\" ]; then echo unbegun; "
-    "else echo unknown; fi";
+    "if [ \"$pid\" ] && grep -qF -e \"$3\" \"/proc/$pid/cmdline\"; then echo \"runs $pid\"; "
+    "exit; fi; done; "
+    "if [ \"$begun$4\" ]; then echo begun; "
+    "elif [ \"$sure\" ] && [ -e \"$dir/" HE2B_WRAPPER_ALL_RECORDED "\" ] && "
+    "command : >>\"$dir/" HE2B_WRAPPER_ALL_RECORDED "\"; "
+    "then echo unbegun; else echo unknown; fi";
 
 void he2b_wrapper_ask(struct he2b_wrapper *ret, const char *record, const char *boot,
                       const char *word, int64_t pid, bool forbid)

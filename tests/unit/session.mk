@@ -11,7 +11,8 @@ SESSION_TESTS = $(SCOPED_TESTS) \
 	tests/unit/session/test_session \
 	tests/unit/session/test_text \
 	tests/unit/session/test_terminal \
-	tests/unit/session/test_wrapper
+	tests/unit/session/test_wrapper \
+	tests/unit/session/test_wrapper_record
 check_PROGRAMS += $(SESSION_TESTS)
 TESTS += $(SESSION_TESTS)
 
@@ -38,6 +39,10 @@ tests_unit_session_test_text_LDADD = $(SESSION_TEST_LIBS)
 tests_unit_session_test_text_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_terminal_LDADD = $(SESSION_TEST_LIBS)
 tests_unit_session_test_terminal_CFLAGS = $(AM_CFLAGS) -pthread
+SHELLS = tests/unit/session/shells.c tests/unit/session/shells.h
+tests_unit_session_test_wrapper_SOURCES = tests/unit/session/test_wrapper.c $(SHELLS)
+tests_unit_session_test_wrapper_record_SOURCES = tests/unit/session/test_wrapper_record.c $(SHELLS)
+tests_unit_session_test_wrapper_record_LDADD = $(LAYER_LIBS) $(CMOCKA_LIBS)
 tests_unit_session_test_wrapper_LDADD = $(LAYER_LIBS) $(CMOCKA_LIBS)
 
 SCOPED = tests/unit/session/scoped.c tests/unit/session/scoped.h
