@@ -23,4 +23,5 @@ src_session_libsession_la_SOURCES = \
 	src/session/terminal_input.c \
 	src/session/text.c \
 	src/session/waiters.c \
+	src/session/whereabouts.c \
 	src/session/wrapper.c src/session/wrapper.h
