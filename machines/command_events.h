@@ -22,9 +22,8 @@ enum he2b_command_event {
     CMD_BOUND = 14,    /* nobody waits longer for a kill */
     CMD_GRACE = 15,    /* nobody waits longer for the stream to end by itself */
     CMD_SETTLED = 16,  /* what became of the sandbox is known as far as it can be */
-    CMD_DENIED =
-        17,        /* the wrapper was not to run it: it was begun by another Start, or may not be */
-    CMD_RUNS = 18, /* its record: it runs; its pid is known now */
+    CMD_DENIED = 17,   /* the wrapper was not to run it: another Start did, or nobody may */
+    CMD_RUNS = 18,     /* its record: it runs; its pid is known now */
     CMD_RECORDED = 19, /* its record: it has ended, with this code */
     CMD_UNBEGUN = 20,  /* its record: it never began; after ask_forbid, and never will */
     CMD_UNCLEAR = 21,  /* its record does not tell, or cannot be asked */
