@@ -11,7 +11,6 @@ enum {
     /* More than any answer. */
     ANSWER_MAX = 256,
     ASK_SILENCE_MS = 10000,
-    ASK_AGAIN_MS = 200,
     /* A record that is being written is soon complete. */
     UNCLEAR_MAX = 3,
     /* A path that loses each Start does not lose it less often. */
@@ -20,7 +19,6 @@ enum {
      * anew. */
     ATTACHED_MAX = 5,
     ATTACHED_HELD_MS = 2000,
-    PAUSE_FIRST_MS = 100,
     PAUSE_MAX_MS = 2000,
 };
 
@@ -96,7 +94,7 @@ static void read_answer(he2b_command *command)
         command->repeats++;
         he2b_command_post(command, CMD_UNBEGUN);
     } else if (strcmp(line, "begun\n") == 0 && ++command->unclear < UNCLEAR_MAX) {
-        again(command, ASK_AGAIN_MS);
+        again(command, command->session->ask_again_ms);
     } else {
         he2b_command_post(command, CMD_UNCLEAR);
     }
@@ -119,7 +117,7 @@ static void on_asker_done(void *user, const struct he2b_rpc_result *result)
         he2b_now_ms() >= command->ask_until_ms)
         he2b_command_post(command, CMD_UNCLEAR);
     else
-        again(command, ASK_AGAIN_MS);
+        again(command, command->session->ask_again_ms);
 }
 
 static void send_question(void *arg)
@@ -149,7 +147,7 @@ static void send_question(void *arg)
 /* Longer each time that what it said was of no use. */
 static int64_t pause_ms(he2b_command *command)
 {
-    int64_t ms = PAUSE_FIRST_MS;
+    int64_t ms = command->session->ask_again_ms;
     unsigned tries;
 
     if (command->attached && he2b_now_ms() - command->attached_ms >= ATTACHED_HELD_MS)

@@ -35,8 +35,9 @@ enum {
     HE2B_LEASE_MARGIN_MS = 60000,
     /* Renewals beside commands are that far apart at least (B-31). */
     HE2B_RENEW_EVERY_MS = 30000,
-    /* How long a record is asked for where nobody answers (B-48). */
+    /* How long a record is asked for where nobody answers (B-48), and how far apart at first. */
     HE2B_ASK_FOR_MS = 15000,
+    HE2B_ASK_AGAIN_MS = 200,
     /* Sandboxes of one scope that are tried in turn; more than one is an accident already. */
     HE2B_CANDIDATES_MAX = 8,
 };
@@ -124,6 +125,7 @@ struct he2b_session {
     bool warned_killed;          /* of this sandbox */
     int64_t renew_every_ms;      /* HE2B_RENEW_EVERY_MS; less in tests */
     int64_t ask_for_ms;          /* HE2B_ASK_FOR_MS; less in tests */
+    int64_t ask_again_ms;        /* HE2B_ASK_AGAIN_MS; less in tests */
     int keepalive_s;             /* of a command's stream; 0: as he2b_process_spec says */
     int64_t silence_ms;          /* ... */
     int64_t renew_after_ms;      /* not before then */

@@ -8,6 +8,7 @@ SESSION_TESTS = $(SCOPED_TESTS) \
 	tests/unit/session/test_catalog \
 	tests/unit/session/test_command \
 	tests/unit/session/test_lease \
+	tests/unit/session/test_record \
 	tests/unit/session/test_session \
 	tests/unit/session/test_text \
 	tests/unit/session/test_terminal \
@@ -35,6 +36,8 @@ tests_unit_session_test_command_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_session_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_lease_LDADD = $(SESSION_TEST_LIBS)
 tests_unit_session_test_lease_CFLAGS = $(AM_CFLAGS) -pthread
+tests_unit_session_test_record_LDADD = $(SESSION_TEST_LIBS)
+tests_unit_session_test_record_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_text_LDADD = $(SESSION_TEST_LIBS)
 tests_unit_session_test_text_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_terminal_LDADD = $(SESSION_TEST_LIBS)
