@@ -533,7 +533,8 @@ static void test_network_is_gone(void **state)
     world->on_ask = reset;
     world->on_health = reset;
     quick_session(world);
-    world->session->ask_for_ms = 300;
+    world->session->ask_for_ms = 100;
+    world->session->ask_again_ms = 20;
     ran_whole(&ran, world, "true");
     assert_int_equal(ran.outcome, HE2B_UNKNOWN);
     assert_int_equal(ran.failure, HE2B_ERR_LOST);
