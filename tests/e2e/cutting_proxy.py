@@ -11,11 +11,12 @@ PIECE = 65536
 class Cut:
     """What becomes of the first request with a mark in its body: cut in the request ("up"), so that
     the server sees `at` bytes, or in the answer ("down"), so that the client does. reset: by RST.
-    at None: not at all; the sizes of both are in `up` and `down` afterwards. late: the request
-    reaches the server, whole, when the test calls release(); `answered` is set when it is done."""
+    at None: not at all; the sizes of both are in `up` and `down` afterwards. late: the client is
+    cut off, and the request reaches the server, whole, when the test calls release(); `answered` is
+    set when it is done. stall: as late, and the client gets its answer then."""
 
-    def __init__(self, way="up", at=None, reset=False, late=False):
-        self.way, self.at, self.reset, self.late = way, at, reset, late
+    def __init__(self, way="up", at=None, reset=False, late=False, stall=False):
+        self.way, self.at, self.reset, self.late, self.stall = way, at, reset, late, stall
         self.up = self.down = 0
         self.gate = threading.Event()
         self.taken = threading.Event()
@@ -32,9 +33,11 @@ class CuttingProxy:
         self.server = server
         self.cuts = {}
         self.lock = threading.Lock()
-        self.starts = 0                 # of processes, whoever asked for them
         self.live = set()
-        self.down = False               # True: nobody gets through any more
+        self.attached = 0               # answers to Connect
+        self.asks = threading.Event()   # set: questions for a record pass
+        self.asks.set()
+        self.question = threading.Event()
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.url = "http://127.0.0.1:%d" % self.listener.getsockname()[1]
         threading.Thread(target=self.accept, daemon=True).start()
@@ -59,6 +62,18 @@ class CuttingProxy:
         for one in live:
             drop(one, True)
 
+    def hold_asks(self):
+        """Questions for a record wait here until let_asks()."""
+        self.question.clear()
+        self.asks.clear()
+
+    def asked(self):
+        """Returns when one waits."""
+        assert self.question.wait(DEADLINE)
+
+    def let_asks(self):
+        self.asks.set()
+
     def serve(self, client):
         upstream = None
         with self.lock:
@@ -67,8 +82,6 @@ class CuttingProxy:
             client.settimeout(DEADLINE)
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             while request := read_request(client):
-                if self.down:
-                    break
                 if not upstream:
                     upstream = self.server.connect()
                 if not self.exchange(client, upstream, request):
@@ -78,7 +91,7 @@ class CuttingProxy:
         finally:
             with self.lock:
                 self.live.discard(client)
-            drop(client, self.down)
+            drop(client, False)
             if upstream:
                 drop(upstream, False)
 
@@ -86,7 +99,6 @@ class CuttingProxy:
         if b" /process.Process/Start " not in request[:200]:
             return None
         with self.lock:
-            self.starts += 1
             for mark, cut in self.cuts.items():
                 if not cut.taken.is_set() and mark.encode() in request:
                     cut.taken.set()
@@ -97,6 +109,11 @@ class CuttingProxy:
     def exchange(self, client, upstream, request):
         """One request and its answer; False when the connection is of no more use."""
         cut = self.take_cut(request)
+        if b"hermes-e2b-ask" in request:
+            self.question.set()
+            assert self.asks.wait(DEADLINE)
+        if cut and cut.stall:
+            assert cut.gate.wait(DEADLINE)
         if cut and cut.late:
             drop(client, cut.reset)
             assert cut.gate.wait(DEADLINE)
@@ -114,6 +131,7 @@ class CuttingProxy:
             cut.answered.set()
             return False
         upstream.sendall(request)
+        attached = b" /process.Process/Connect " in request[:200]
         sent = 0
         for piece in answer_pieces(upstream):
             if cut:
@@ -124,6 +142,9 @@ class CuttingProxy:
                 return False
             client.sendall(piece)
             sent += len(piece)
+            if attached and sent > len(piece):      # the head, and the first of its messages
+                attached = False
+                self.attached += 1
         return True
 
 
