@@ -10,10 +10,15 @@
 #define HE2B_COMMAND_STATES(X)                                                                     \
     X(WAITING, "waiting")                                                                          \
     X(STARTING, "starting")                                                                        \
+    X(DOUBTFUL, "doubtful")                                                                        \
+    X(REPEATING, "repeating")                                                                      \
     X(RUNNING, "running")                                                                          \
-    X(ENDING, "ending")                                                                            \
-    X(KILLING, "killing")                                                                          \
     X(LOST, "lost")                                                                                \
+    X(ATTACHING, "attaching")                                                                      \
+    X(ENDING, "ending")                                                                            \
+    X(CATCHING, "catching")                                                                        \
+    X(KILLING, "killing")                                                                          \
+    X(LOOKING, "looking")                                                                          \
     X(DONE, "done")
 
 enum he2b_command_state_id {
@@ -26,11 +31,18 @@ enum he2b_command_state_id {
 /* Each starts or notes something and returns; none may step the machine. */
 #define HE2B_COMMAND_ACTIONS(X)                                                                    \
     X(send_start)                                                                                  \
+    X(send_repeat)                                                                                 \
     X(send_stdin)                                                                                  \
     X(send_kill)                                                                                   \
     X(ask_session)                                                                                 \
+    X(ask_record)                                                                                  \
+    X(ask_forbid)                                                                                  \
     X(ask_whereabouts)                                                                             \
+    X(attach)                                                                                      \
+    X(forget_start)                                                                                \
     X(note_exit)                                                                                   \
+    X(note_incomplete)                                                                             \
+    X(note_recorded)                                                                               \
     X(note_not_started)                                                                            \
     X(note_killed)                                                                                 \
     X(note_timed_out)                                                                              \

@@ -9,11 +9,18 @@
     import "command_events.h";
 
     action send_start { machine->actions->send_start(machine->user); }
+    action send_repeat { machine->actions->send_repeat(machine->user); }
     action send_stdin { machine->actions->send_stdin(machine->user); }
     action send_kill { machine->actions->send_kill(machine->user); }
     action ask_session { machine->actions->ask_session(machine->user); }
+    action ask_record { machine->actions->ask_record(machine->user); }
+    action ask_forbid { machine->actions->ask_forbid(machine->user); }
     action ask_whereabouts { machine->actions->ask_whereabouts(machine->user); }
+    action attach { machine->actions->attach(machine->user); }
+    action forget_start { machine->actions->forget_start(machine->user); }
     action note_exit { machine->actions->note_exit(machine->user); }
+    action note_incomplete { machine->actions->note_incomplete(machine->user); }
+    action note_recorded { machine->actions->note_recorded(machine->user); }
     action note_not_started { machine->actions->note_not_started(machine->user); }
     action note_killed { machine->actions->note_killed(machine->user); }
     action note_timed_out { machine->actions->note_timed_out(machine->user); }
@@ -27,10 +34,15 @@
 
     action in_waiting { machine->state = HE2B_COMMAND_WAITING; }
     action in_starting { machine->state = HE2B_COMMAND_STARTING; }
+    action in_doubtful { machine->state = HE2B_COMMAND_DOUBTFUL; }
+    action in_repeating { machine->state = HE2B_COMMAND_REPEATING; }
     action in_running { machine->state = HE2B_COMMAND_RUNNING; }
-    action in_ending { machine->state = HE2B_COMMAND_ENDING; }
-    action in_killing { machine->state = HE2B_COMMAND_KILLING; }
     action in_lost { machine->state = HE2B_COMMAND_LOST; }
+    action in_attaching { machine->state = HE2B_COMMAND_ATTACHING; }
+    action in_ending { machine->state = HE2B_COMMAND_ENDING; }
+    action in_catching { machine->state = HE2B_COMMAND_CATCHING; }
+    action in_killing { machine->state = HE2B_COMMAND_KILLING; }
+    action in_looking { machine->state = HE2B_COMMAND_LOOKING; }
     action in_done { machine->state = HE2B_COMMAND_DONE; }
 
     # The event changes nothing: back to where it came.

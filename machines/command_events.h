@@ -21,7 +21,12 @@ enum he2b_command_event {
     CMD_UNKILLED = 13, /* the kill could not be delivered */
     CMD_BOUND = 14,    /* nobody waits longer for a kill */
     CMD_GRACE = 15,    /* nobody waits longer for the stream to end by itself */
-    CMD_SETTLED = 16,  /* after a loss: what became of the sandbox is known as far as it can be */
+    CMD_SETTLED = 16,  /* what became of the sandbox is known as far as it can be */
+    CMD_DENIED = 17,   /* the wrapper was not to run it: another Start did, or nobody may */
+    CMD_RUNS = 18,     /* its record: it runs; its pid is known now */
+    CMD_RECORDED = 19, /* its record: it has ended, with this code */
+    CMD_UNBEGUN = 20,  /* its record: it never began; after ask_forbid, and never will */
+    CMD_UNCLEAR = 21,  /* its record does not tell, or cannot be asked */
 };
 
 /* The same once more, for who needs names and counts. */
@@ -41,13 +46,18 @@ enum he2b_command_event {
     X(CMD_UNKILLED)                                                                                \
     X(CMD_BOUND)                                                                                   \
     X(CMD_GRACE)                                                                                   \
-    X(CMD_SETTLED)
+    X(CMD_SETTLED)                                                                                 \
+    X(CMD_DENIED)                                                                                  \
+    X(CMD_RUNS)                                                                                    \
+    X(CMD_RECORDED)                                                                                \
+    X(CMD_UNBEGUN)                                                                                 \
+    X(CMD_UNCLEAR)
 
 enum {
 #define HE2B_X(name) +1
     HE2B_COMMAND_EVENT_COUNT = 0 HE2B_COMMAND_EVENTS(HE2B_X),
 #undef HE2B_X
 };
-_Static_assert((int)HE2B_COMMAND_EVENT_COUNT == (int)CMD_SETTLED, "the list names each event once");
+_Static_assert((int)HE2B_COMMAND_EVENT_COUNT == (int)CMD_UNCLEAR, "the list names each event once");
 
 #endif

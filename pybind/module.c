@@ -24,7 +24,8 @@ static int module_exec(PyObject *module)
         PyModule_AddIntConstant(module, "TIMED_OUT", HE2B_TIMED_OUT) != 0 ||
         PyModule_AddIntConstant(module, "KILLED", HE2B_KILLED) != 0 ||
         PyModule_AddIntConstant(module, "NOT_STARTED", HE2B_NOT_STARTED) != 0 ||
-        PyModule_AddIntConstant(module, "UNKNOWN", HE2B_UNKNOWN) != 0)
+        PyModule_AddIntConstant(module, "UNKNOWN", HE2B_UNKNOWN) != 0 ||
+        PyModule_AddIntConstant(module, "INCOMPLETE", HE2B_INCOMPLETE) != 0)
         return -1;
     return 0;
 }

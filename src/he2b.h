@@ -386,6 +386,9 @@ enum he2b_outcome {
     HE2B_NOT_STARTED = 4,
     /* it started, or may have, and its end was not seen; exit code 255, never run again (B-41) */
     HE2B_UNKNOWN = 5,
+    /* it ended, and some of its output may be missing, since the connection was lost on the way;
+     * the failure tells its own code; exit code 255 (B-41, B-48) */
+    HE2B_INCOMPLETE = 6,
 };
 
 /* The result of a command: borrowed by the callback that gets it. */
@@ -394,7 +397,8 @@ typedef struct he2b_result he2b_result;
 HE2B_PUBLIC enum he2b_outcome he2b_result_outcome(const he2b_result *result);
 /* 0 to 255; death by signal N is 128+N (B-41). */
 HE2B_PUBLIC int he2b_result_exit_code(const he2b_result *result);
-/* NULL unless the outcome is HE2B_NOT_STARTED or HE2B_UNKNOWN, or a kill could not be delivered. */
+/* NULL unless the outcome is HE2B_NOT_STARTED, HE2B_UNKNOWN or HE2B_INCOMPLETE, or a kill could not
+ * be delivered. */
 HE2B_PUBLIC const he2b_failure *he2b_result_failure(const he2b_result *result);
 /* Why stdin could not be delivered in full; NULL if it was. It does not change the exit code
  * (B-45). */

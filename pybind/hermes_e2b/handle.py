@@ -6,7 +6,10 @@ import os
 
 from .native import SLICE_MS, SandboxError, _native
 
-NOT_SEEN = "[The end of this command was not seen: {cause}. It was not run again.]"
+NOTES = {
+    _native.UNKNOWN: "[The end of this command was not seen: {cause}. It was not run again.]",
+    _native.INCOMPLETE: "[The output of this command may be incomplete: {cause}.]",
+}
 
 
 class Handle:
@@ -40,11 +43,10 @@ class Handle:
 
     @property
     def note(self) -> str | None:
-        """A line for the user when the outcome is not known (B-41)."""
+        """A line for the user when the outcome is not known, or not all of the output (B-41)."""
         failure = self._command.failure
-        if self._command.outcome == _native.UNKNOWN and failure:
-            return NOT_SEEN.format(cause=failure["cause"])
-        return None
+        note = NOTES.get(self._command.outcome)
+        return note.format(cause=failure["cause"]) if note and failure else None
 
     def _settle(self, ms: int) -> int | None:
         if self.returncode is not None or not self._command.wait(ms):

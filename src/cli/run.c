@@ -67,6 +67,8 @@ static void tell(const struct run *run, const he2b_result *result)
         message_failure(he2b_result_stdin_failure(result));
     if (he2b_result_outcome(result) == HE2B_UNKNOWN)
         message_error("how the command ended is not known");
+    if (he2b_result_outcome(result) == HE2B_INCOMPLETE)
+        message_error("the output above may be incomplete");
 }
 
 static void on_ended(void *user, const he2b_result *result)

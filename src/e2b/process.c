@@ -177,18 +177,15 @@ static void on_fault(void *arg)
 
 static void on_done(void *user, const struct he2b_rpc_result *result);
 
-static int send_start(struct he2b_process *process, const struct he2b_process_spec *spec)
+/* Opens the stream that answers message, which is freed. */
+static int open_stream(struct he2b_process *process, const char *method,
+                       const struct he2b_process_spec *spec, struct he2b_buf *message)
 {
     static const struct he2b_rpc_events rpc_events = {.message = on_message, .done = on_done};
     struct he2b_process_target target = target_of(process);
     struct request request;
-    struct he2b_buf message;
-    int error;
+    int error = fill(&request, &target, method, spec->user, process->codec, message);
 
-    he2b_buf_init(&message, SIZE_MAX / 2);
-    error = process->codec->start(&message, spec);
-    if (!error)
-        error = fill(&request, &target, "Start", spec->user, process->codec, &message);
     if (!error) {
         snprintf(request.keepalive, sizeof(request.keepalive), "%d",
                  spec->keepalive_s > 0 ? spec->keepalive_s : HE2B_KEEPALIVE_S);
@@ -196,6 +193,19 @@ static int send_start(struct he2b_process *process, const struct he2b_process_sp
         request.call.silence_ms = spec->silence_ms ? spec->silence_ms : HE2B_SILENCE_MS;
         error = he2b_rpc_stream(&process->rpc, process->loop, &request.call, &rpc_events, process);
     }
+    he2b_buf_free(message);
+    return error;
+}
+
+static int send_start(struct he2b_process *process, const struct he2b_process_spec *spec)
+{
+    struct he2b_buf message;
+    int error;
+
+    he2b_buf_init(&message, SIZE_MAX / 2);
+    error = process->codec->start(&message, spec);
+    if (!error)
+        return open_stream(process, "Start", spec, &message);
     he2b_buf_free(&message);
     return error;
 }
@@ -232,8 +242,7 @@ static void on_done(void *user, const struct he2b_rpc_result *result)
         finish(process, result);
 }
 
-int he2b_process_start(he2b_process **ret, const struct he2b_process_target *target,
-                       const struct he2b_process_spec *spec,
+static int process_new(struct he2b_process **ret, const struct he2b_process_target *target,
                        const struct he2b_process_events *events, void *user)
 {
     struct he2b_process *process = calloc(1, sizeof(*process));
@@ -246,15 +255,57 @@ int he2b_process_start(he2b_process **ret, const struct he2b_process_target *tar
     process->loop = target->loop;
     process->settings = target->settings;
     process->endpoint = *target->endpoint;
-    process->codec = he2b_servers_start_codec(target);
     he2b_buf_init(&process->scratch, SCRATCH_MAX);
     error = he2b_task_new(&process->fault, target->loop, on_fault, process);
-    if (!error && process->codec != &he2b_codec_json) {
+    if (error) {
+        process_free(process);
+        return error;
+    }
+    *ret = process;
+    return HE2B_OK;
+}
+
+int he2b_process_start(he2b_process **ret, const struct he2b_process_target *target,
+                       const struct he2b_process_spec *spec,
+                       const struct he2b_process_events *events, void *user)
+{
+    struct he2b_process *process = NULL;
+    int error = process_new(&process, target, events, user);
+
+    if (error)
+        return error;
+    process->codec = he2b_servers_start_codec(target);
+    if (process->codec != &he2b_codec_json) {
         process->spec = he2b_process_spec_copy(spec);
         error = process->spec ? HE2B_OK : HE2B_ERR_NOMEM;
     }
     if (!error)
         error = send_start(process, spec);
+    if (error) {
+        process_free(process);
+        return error;
+    }
+    *ret = process;
+    return HE2B_OK;
+}
+
+int he2b_process_connect(he2b_process **ret, const struct he2b_process_target *target, int64_t pid,
+                         const struct he2b_process_spec *spec,
+                         const struct he2b_process_events *events, void *user)
+{
+    struct he2b_process *process = NULL;
+    struct he2b_buf message;
+    int error = process_new(&process, target, events, user);
+
+    if (error)
+        return error;
+    process->codec = he2b_servers_call_codec(target);
+    he2b_buf_init(&message, SIZE_MAX / 2);
+    error = process->codec->select(&message, pid);
+    if (!error)
+        error = open_stream(process, "Connect", spec, &message);
+    else
+        he2b_buf_free(&message);
     if (error) {
         process_free(process);
         return error;

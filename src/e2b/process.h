@@ -68,6 +68,13 @@ struct he2b_process_spec *he2b_process_spec_copy(const struct he2b_process_spec 
 int he2b_process_start(he2b_process **ret, const struct he2b_process_target *target,
                        const struct he2b_process_spec *spec,
                        const struct he2b_process_events *events, void *user);
+/*
+ * The stream of one that runs already, from here on: what it printed before is not in it. spec: its
+ * keepalive_s and silence_ms. start comes once more; done with HE2B_RPC_NOT_FOUND: there is none.
+ */
+int he2b_process_connect(he2b_process **ret, const struct he2b_process_target *target, int64_t pid,
+                         const struct he2b_process_spec *spec,
+                         const struct he2b_process_events *events, void *user);
 void he2b_process_resume(he2b_process *process);
 /* Drops the stream; the process goes on. NULL is fine. */
 void he2b_process_cancel(he2b_process *process);

@@ -55,6 +55,8 @@ static void leave_session(he2b_command *command)
     he2b_timer_del(command->limit);
     he2b_timer_del(command->bound);
     he2b_timer_del(command->grace);
+    he2b_timer_del(command->ask_timer);
+    he2b_timer_del(command->get_timer);
     he2b_session_cancel_quietly(command->session, command);
     *command->previous = command->next;
     if (command->next)
@@ -339,6 +341,33 @@ static void note_exit(void *user)
         command->output.marker.found ? command->output.marker.code & 255 : command->end_code;
 }
 
+/* What was lost on the way is not known: no code but 255 may say that all of it is there (B-41). */
+static void note_part(he2b_command *command, const char *how, int code)
+{
+    he2b_failure_set(
+        &command->failure, NULL, HE2B_ERR_LOST, 0, "run command",
+        "run it again if you need all of its output, and it does no harm",
+        "the connection was lost on the way, and what it printed then is missing; %s %d", how,
+        code);
+    note_failure(command, HE2B_INCOMPLETE);
+}
+
+static void note_incomplete(void *user)
+{
+    he2b_command *command = user;
+    const struct he2b_marker *marker = &command->output.marker;
+
+    note_part(command, "its own exit code was",
+              marker->found ? marker->code & 255 : command->end_code);
+}
+
+static void note_recorded(void *user)
+{
+    he2b_command *command = user;
+
+    note_part(command, "its record in the sandbox says that it ended with", command->recorded_code);
+}
+
 static void note_not_started(void *user)
 {
     note_failure(user, HE2B_NOT_STARTED);
@@ -387,6 +416,7 @@ static void report(void *user)
         he2b_timer_disarm(command->limit);
     if (command->bound)
         he2b_timer_disarm(command->bound);
+    he2b_record_settle(command);
     command->reported = true;
     command->report_due = true;
 }
@@ -470,7 +500,12 @@ static void send_start(void *user)
     if (command->by_file)
         he2b_text_upload(command);
     else
-        he2b_stream_start(command);
+        he2b_stream_start(command, false);
+}
+
+static void send_repeat(void *user)
+{
+    he2b_stream_start(user, true);
 }
 
 static void send_stdin(void *user)
@@ -485,7 +520,27 @@ static void send_kill(void *user)
 
 static void ask_whereabouts(void *user)
 {
-    he2b_stream_ask_whereabouts(user);
+    he2b_whereabouts_ask(user);
+}
+
+static void ask_record(void *user)
+{
+    he2b_record_ask(user, false);
+}
+
+static void ask_forbid(void *user)
+{
+    he2b_record_ask(user, true);
+}
+
+static void attach(void *user)
+{
+    he2b_stream_attach(user);
+}
+
+static void forget_start(void *user)
+{
+    he2b_stream_forget(user);
 }
 
 static void close_output(void *user)

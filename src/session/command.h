@@ -54,6 +54,12 @@ struct he2b_command {
     bool end_told; /* the chart has heard of the shell's or the process's end */
     int end_code;
     bool vanished_before;
+    char boot[HE2B_BOOT_MAX];     /* under which its first Start was sent; "": not known */
+    char record[HE2B_RECORD_MAX]; /* its path; "": it has none */
+    unsigned repeats;
+    unsigned attached;     /* so often in a row */
+    int64_t attached_ms;   /* the last time, monotonic */
+    int recorded_code;     /* as its record says */
     const char *elsewhere; /* it starts there, since it could not in the session's directory */
 
     /* on the way */
@@ -68,7 +74,16 @@ struct he2b_command {
     bool stdin_closed;
     he2b_process *killer;
     bool kill_as_default;
+    he2b_process *asker;
+    struct he2b_buf answer; /* the asker's */
+    int asker_code;         /* -1: none yet */
+    bool forbid;            /* the command is not to begin any more */
+    int64_t ask_until_ms;
+    unsigned unclear; /* answers that may become clear */
+    he2b_timer *ask_timer;
     he2b_health_look *look;
+    he2b_control *get; /* what the control plane says of the sandbox */
+    he2b_timer *get_timer;
     he2b_timer *limit;
     he2b_timer *bound;
     he2b_timer *grace;
@@ -89,14 +104,41 @@ void he2b_text_path(const he2b_command *command, char out[HE2B_URL_MAX]);
 /* It is not wanted any more: an upload on its way is dropped, and the chart told so. */
 void he2b_text_abandon(he2b_command *command);
 
+/* ---- record.c ---- */
+
+/* Where the record of a first Start will be (B-47): command->boot and ->record. */
+void he2b_record_choose(he2b_command *command);
+/*
+ * Asks it what became of the command, again where nobody answers: posts CMD_RUNS, CMD_RECORDED,
+ * CMD_UNBEGUN or CMD_UNCLEAR. forbid: one that has not begun never will.
+ */
+void he2b_record_ask(he2b_command *command, bool forbid);
+void he2b_record_drop(he2b_command *command);
+/* What became of the command is known for good: nobody will ask for its record. */
+void he2b_record_settle(he2b_command *command);
+/* The names of some that are settled, with blanks between; they are taken for removed. */
+void he2b_record_take_settled(he2b_session *session, char *out, size_t size);
+
+/* ---- whereabouts.c ---- */
+
+/* One look at what became of the sandbox (B-48): sets the failure, posts CMD_SETTLED. */
+void he2b_whereabouts_ask(he2b_command *command);
+void he2b_whereabouts_drop(he2b_command *command);
+
 /* ---- stream.c ---- */
 
-void he2b_stream_start(he2b_command *command);
+/* repeat: one that runs nothing if an earlier one did (B-47). */
+void he2b_stream_start(he2b_command *command, bool repeat);
+/* Its output from here on (B-48). */
+void he2b_stream_attach(he2b_command *command);
+/* The process that the stream told of was not the command. */
+void he2b_stream_forget(he2b_command *command);
+/* True if the wrapper was not to run it. */
+bool he2b_stream_denied(const he2b_command *command);
 void he2b_stream_send_stdin(he2b_command *command);
 /* No more input is sent; the daemon is told the end of it if that is not known there. */
 void he2b_stream_end_stdin(he2b_command *command);
 void he2b_stream_kill(he2b_command *command);
-void he2b_stream_ask_whereabouts(he2b_command *command);
 /* Output is not wanted any more: a stream that stopped for its reader goes on. */
 void he2b_stream_go_on(he2b_command *command);
 /* The stream is dropped; the process is left as it is. */

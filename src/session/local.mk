@@ -12,6 +12,7 @@ src_session_libsession_la_SOURCES = \
 	src/session/info.c \
 	src/session/probe.c \
 	src/session/pump.c \
+	src/session/record.c \
 	src/session/role.c \
 	src/session/scope_writer.c \
 	src/session/search.c \
@@ -23,4 +24,5 @@ src_session_libsession_la_SOURCES = \
 	src/session/terminal_input.c \
 	src/session/text.c \
 	src/session/waiters.c \
+	src/session/whereabouts.c \
 	src/session/wrapper.c src/session/wrapper.h

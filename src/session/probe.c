@@ -105,6 +105,8 @@ static void read_line(he2b_session *session, const char *line, bool *wanted)
         session->tools.bash = true;
     else if (strcmp(line, "tool setsid") == 0)
         session->tools.setsid = true;
+    else if (strcmp(line, "tool sleep") == 0)
+        session->tools.sleep = true;
     else if (strncmp(line, "stamp ", 6) == 0) {
         session->stamp_seen = true;
         snprintf(session->stamp_found, sizeof(session->stamp_found), "%.32s", line + 6);
@@ -112,6 +114,11 @@ static void read_line(he2b_session *session, const char *line, bool *wanted)
         *wanted = true;
     else if (strncmp(line, "folder ", 7) == 0 && strlen(line + 7) < HE2B_FOLDER_MAX)
         snprintf(session->folder, sizeof(session->folder), "%s", line + 7);
+    else if (strncmp(line, "boot ", 5) == 0 && strlen(line + 5) < HE2B_BOOT_MAX &&
+             line[5 + strspn(line + 5, "0123456789abcdef-")] == '\0')
+        snprintf(session->boot, sizeof(session->boot), "%s", line + 5);
+    else if (strncmp(line, "records ", 8) == 0)
+        session->records = true;
     else if (strncmp(line, "home ", 5) == 0 && strlen(line + 5) < HE2B_PATH_MAX)
         snprintf(session->home, sizeof(session->home), "%s", line + 5);
 }
@@ -129,6 +136,8 @@ static bool read_output(he2b_session *session)
     session->home[0] = '\0';
     session->cwd[0] = '\0';
     session->folder[0] = '\0';
+    session->boot[0] = '\0';
+    session->records = false;
     if (!at || strlen(at) != session->probe_output.len)
         return false;
     while (strncmp(at, "cwd ", 4) != 0) {
@@ -160,7 +169,12 @@ static bool read_output(he2b_session *session)
     if (!session->tools.setsid)
         he2b_session_log(session, HE2B_LOG_WARNING,
                          "the template has no setsid: a killed command's children are looked for "
-                         "in /proc, and one that hides from its parent survives");
+                         "in /proc, and one that hides from its parent survives; and none is "
+                         "ended at its limit if the connection is lost");
+    else if (!session->tools.sleep)
+        he2b_session_log(session, HE2B_LOG_WARNING,
+                         "the template has no sleep: a command is not ended at its limit if the "
+                         "connection is lost");
     if (!session->tools.bash)
         he2b_session_log(session, HE2B_LOG_WARNING,
                          "the template has no bash: commands run in its sh");

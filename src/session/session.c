@@ -62,6 +62,8 @@ int he2b_session_new(he2b_session **ret, he2b_loop *loop, const he2b_options *op
     session->log = log;
     session->log_user = user;
     session->renew_every_ms = HE2B_RENEW_EVERY_MS;
+    session->ask_for_ms = HE2B_ASK_FOR_MS;
+    session->ask_again_ms = HE2B_ASK_AGAIN_MS;
     he2b_buf_init(&session->probe_output, HE2B_PATH_MAX * 4);
     he2b_lifecycle_machine_init(&session->machine, &he2b_lifecycle_actions, session);
     he2b_writer_machine_init(&session->writer, &he2b_writer_actions, session);

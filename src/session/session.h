@@ -12,6 +12,7 @@
 #include "e2b/control.h"
 #include "e2b/process.h"
 #include "machines/lifecycle.h"
+#include "machines/marker.h"
 #include "machines/teardown.h"
 #include "machines/writer.h"
 #include "net/loop.h"
@@ -24,10 +25,19 @@ enum {
     HE2B_PATH_MAX = 4096,
     /* ... of the folder for this side's files, which goes into an URL. */
     HE2B_FOLDER_MAX = 256,
+    /* A boot id, with its NUL. */
+    HE2B_BOOT_MAX = 40,
+    /* Path of a record. */
+    HE2B_RECORD_MAX = HE2B_FOLDER_MAX + HE2B_BOOT_MAX + HE2B_MARKER_WORD + 2,
+    /* Records that wait for their removal; one more than these stays until the next boot. */
+    HE2B_SETTLED_MAX = 256,
     /* What remains of a lease before a command waits for its renewal (B-31). */
     HE2B_LEASE_MARGIN_MS = 60000,
     /* Renewals beside commands are that far apart at least (B-31). */
     HE2B_RENEW_EVERY_MS = 30000,
+    /* How long a record is asked for where nobody answers (B-48), and how far apart at first. */
+    HE2B_ASK_FOR_MS = 15000,
+    HE2B_ASK_AGAIN_MS = 200,
     /* Sandboxes of one scope that are tried in turn; more than one is an accident already. */
     HE2B_CANDIDATES_MAX = 8,
 };
@@ -106,6 +116,10 @@ struct he2b_session {
     char home[HE2B_PATH_MAX];
     char cwd[HE2B_PATH_MAX];
     char folder[HE2B_FOLDER_MAX]; /* private, for this side's files; "": it has no place for one */
+    char boot[HE2B_BOOT_MAX];     /* id of the boot that was looked into; "": not known */
+    bool records;                 /* there is a folder for records of this boot */
+    char settled[HE2B_SETTLED_MAX][HE2B_MARKER_WORD + 1]; /* records that nobody asks for */
+    size_t settled_count;
 
     /* requests on the way */
     he2b_control *call;
@@ -114,6 +128,10 @@ struct he2b_session {
     bool warned_killed;          /* of this sandbox */
     int64_t connect_sent_ms;     /* the last one before a command */
     int64_t renew_every_ms;      /* HE2B_RENEW_EVERY_MS; less in tests */
+    int64_t ask_for_ms;          /* HE2B_ASK_FOR_MS; less in tests */
+    int64_t ask_again_ms;        /* HE2B_ASK_AGAIN_MS; less in tests */
+    int keepalive_s;             /* of a command's stream; 0: as he2b_process_spec says */
+    int64_t silence_ms;          /* ... */
     int64_t renew_after_ms;      /* not before then */
     int64_t renew_left_ms;       /* what was left of the lease when renewing began to fail */
     bool renew_failed;

@@ -4,6 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+    /* No sandbox lives that long, and not each sleep can. */
+    WATCH_MAX_S = 30 * 86400,
+    /* Names of 64 records. */
+    SETTLED_SIZE = 64 * (HE2B_MARKER_WORD + 1) + 1,
+};
+
 static void secrets_of(const he2b_command *command, struct he2b_secrets *ret)
 {
     he2b_session_secrets(command->session, ret);
@@ -30,10 +37,11 @@ static bool start_elsewhere(he2b_command *command)
     he2b_session *session = command->session;
 
     if (!result->connect || result->code != HE2B_RPC_INVALID_ARGUMENT || command->elsewhere ||
-        command->machine.state != HE2B_COMMAND_STARTING)
+        (command->machine.state != HE2B_COMMAND_STARTING &&
+         command->machine.state != HE2B_COMMAND_REPEATING))
         return false;
     command->elsewhere = strcmp(session->cwd, session->home) == 0 ? "/" : session->home;
-    he2b_stream_start(command);
+    he2b_stream_start(command, command->machine.state == HE2B_COMMAND_REPEATING);
     return true;
 }
 
@@ -55,6 +63,8 @@ static void settle_stream(he2b_command *command)
 {
     const struct he2b_rpc_result *result = &command->stream_result;
 
+    if (he2b_stream_denied(command))
+        return; /* told already; the process that ended is not the command */
     if (command->process_ended || command->output.marker.found) {
         he2b_command_post(command, CMD_CLOSED);
         return;
@@ -97,7 +107,9 @@ static void settle(he2b_command *command)
         return;
     if (!command->end_told && (command->output.marker.found || command->process_ended)) {
         command->end_told = true;
-        he2b_command_post(command, command->output.marker.found ? CMD_MARKER : CMD_ENDED);
+        he2b_command_post(command, he2b_stream_denied(command)    ? CMD_DENIED
+                                   : command->output.marker.found ? CMD_MARKER
+                                                                  : CMD_ENDED);
     }
     if (command->stream_over)
         settle_stream(command);
@@ -163,9 +175,24 @@ static void on_done(void *user, const struct he2b_rpc_result *result)
     settle(command);
 }
 
+bool he2b_stream_denied(const he2b_command *command)
+{
+    const struct he2b_marker *marker = &command->output.marker;
+
+    return marker->found && marker->code == HE2B_WRAPPER_DENIED;
+}
+
 /* ---- start ---- */
 
-void he2b_stream_start(he2b_command *command)
+/* When the watchdog in the sandbox ends it, in seconds; 0: it has no limit, or one for ever. */
+static int64_t watch_s(const he2b_command *command)
+{
+    int64_t s = (he2b_lease_need(command->session, command->timeout_ms) + 999) / 1000;
+
+    return command->timeout_ms && s <= WATCH_MAX_S ? s : 0;
+}
+
+void he2b_stream_start(he2b_command *command, bool repeat)
 {
     static const struct he2b_process_events events = {
         .start = on_start,
@@ -178,27 +205,84 @@ void he2b_stream_start(he2b_command *command)
     struct he2b_process_spec spec = {0};
     struct he2b_wrapper wrapper;
     char path[HE2B_URL_MAX];
+    char settled[SETTLED_SIZE];
+    struct he2b_job job = {
+        .text = command->text,
+        .by_file = command->by_file,
+        .word = command->word,
+        .login = command->login,
+        .stdin_len = command->stdin_len,
+        .record = command->record,
+        .repeat_of = repeat ? command->boot : "",
+        .watch_s = watch_s(command),
+        .settled = settled,
+    };
     int error;
 
     command->stream_over = false;
     if (command->by_file) {
         he2b_text_path(command, path);
-        he2b_wrapper_command_file(&wrapper, &session->tools, path, command->word, command->login,
-                                  command->stdin_len);
-    } else {
-        he2b_wrapper_command(&wrapper, &session->tools, command->text, command->word,
-                             command->login, command->stdin_len);
+        job.text = path;
     }
+    if (!repeat)
+        he2b_record_choose(command);
+    settled[0] = '\0';
+    if (command->record[0])
+        he2b_record_take_settled(session, settled, sizeof(settled));
+    he2b_wrapper_command(&wrapper, &session->tools, &job);
     he2b_session_target(session, &target);
     spec.cmd = wrapper.cmd;
     spec.args = wrapper.args;
     spec.cwd = command->elsewhere ? command->elsewhere : session->cwd;
     spec.stdin_open = command->stdin_len > 0;
+    spec.keepalive_s = session->keepalive_s;
+    spec.silence_ms = session->silence_ms;
     error = he2b_process_start(&command->stream, &target, &spec, &events, command);
     if (error) {
         set_failure(command, error, 0, NULL, he2b_strerror(error));
         he2b_command_post(command, CMD_REFUSED);
     }
+}
+
+static void on_attached(void *user, int64_t pid)
+{
+    (void)user;
+    (void)pid;
+}
+
+void he2b_stream_attach(he2b_command *command)
+{
+    static const struct he2b_process_events events = {
+        .start = on_attached,
+        .data = on_data,
+        .end = on_end,
+        .done = on_done,
+    };
+    he2b_session *session = command->session;
+    const struct he2b_process_spec spec = {
+        .keepalive_s = session->keepalive_s,
+        .silence_ms = session->silence_ms,
+    };
+    struct he2b_process_target target;
+
+    command->attached++;
+    command->attached_ms = he2b_now_ms();
+    command->stream_over = false;
+    he2b_session_target(session, &target);
+    if (he2b_process_connect(&command->stream, &target, command->pid, &spec, &events, command) !=
+        HE2B_OK)
+        he2b_command_post(command, CMD_LOST);
+}
+
+void he2b_stream_forget(he2b_command *command)
+{
+    he2b_stream_drop(command);
+    command->pid = 0;
+    command->process_ended = false;
+    he2b_rpc_cancel(command->input);
+    command->input = NULL;
+    command->stdin_sent = 0;
+    command->stdin_closed = false;
 }
 
 void he2b_stream_drop(he2b_command *command)
@@ -356,50 +440,16 @@ void he2b_stream_kill(he2b_command *command)
     struct he2b_process_spec spec = {0};
     struct he2b_wrapper wrapper;
 
+    he2b_record_drop(command);
     if (command->killer || !command->pid)
         return;
-    he2b_wrapper_kill(&wrapper, &command->session->tools, command->pid);
+    he2b_wrapper_kill(&wrapper, &command->session->tools, command->pid, command->word);
     he2b_session_target(command->session, &target);
     spec.cmd = wrapper.cmd;
     spec.args = wrapper.args;
     spec.user = command->kill_as_default ? NULL : "root";
     if (he2b_process_start(&command->killer, &target, &spec, &events, command) != HE2B_OK)
         he2b_command_post(command, CMD_UNKILLED);
-}
-
-/* ---- after a loss ---- */
-
-static void on_health(void *user, enum he2b_health health)
-{
-    he2b_command *command = user;
-    const struct he2b_rpc_result *result = &command->stream_result;
-    const char *why = result->message[0] ? result->message : "the stream ended early";
-
-    command->look = NULL;
-    if (health == HE2B_HEALTH_GONE) {
-        set_failure(command, HE2B_ERR_GONE, 0,
-                    "it was killed or expired; the next command gets a new one",
-                    "the sandbox is gone; how the command ended is not known");
-        command->session->deadline_ms = 0;
-    } else if (health == HE2B_HEALTH_ALIVE) {
-        set_failure(command, HE2B_ERR_LOST, 0, "look before you run it again; the sandbox lives",
-                    why);
-    } else {
-        set_failure(command, HE2B_ERR_LOST, 0,
-                    "look before you run it again; the sandbox cannot be reached", why);
-    }
-    he2b_command_post(command, CMD_SETTLED);
-}
-
-void he2b_stream_ask_whereabouts(he2b_command *command)
-{
-    struct he2b_process_target target;
-
-    set_failure(command, HE2B_ERR_LOST, 0, "look before you run it again", "the stream was lost");
-    he2b_stream_drop(command);
-    he2b_session_target(command->session, &target);
-    if (he2b_health_ask(&command->look, &target, on_health, command) != HE2B_OK)
-        he2b_command_post(command, CMD_SETTLED);
 }
 
 void he2b_stream_cancel(he2b_command *command)
@@ -411,6 +461,6 @@ void he2b_stream_cancel(he2b_command *command)
     command->input = NULL;
     he2b_process_cancel(command->killer);
     command->killer = NULL;
-    he2b_health_cancel(command->look);
-    command->look = NULL;
+    he2b_record_drop(command);
+    he2b_whereabouts_drop(command);
 }

@@ -57,7 +57,7 @@ static void on_uploaded(void *user, const struct he2b_rpc_result *result)
 
     command->upload = NULL;
     if (result->code == HE2B_RPC_OK) {
-        he2b_stream_start(command);
+        he2b_stream_start(command, false);
         return;
     }
     outcome = he2b_start_outcome(result);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * $1 command, or the path of a file with it, $2 word, $3 "-l" or "", $4 bytes of stdin; $0 is a
- * name for ps.
+ * $1 command, or the path of a file with it, $2 word, $3 "-l" or "", $4 bytes of stdin, $5 record,
+ * $6 the boot id of a repeat, $7 seconds for the watchdog, $8 settled records; $0 is a name for ps.
  *
  * With bytes of stdin the last element of a pipe runs the command and prints the marker: so a
  * command that does not read its input ends all the same (B-45), and end of file comes without
@@ -14,9 +14,37 @@
  * The wrapper's own stderr goes nowhere: a shell says "Killed" there when its child dies by a
  * signal, which is no output of the command. So the command's is joined to its stdout in the child,
  * by exec: for a simple command dash redirects itself while it waits.
+ *
+ * Each command pays for this: so it is all the shell's own doing, but for the watchdog.
  */
-#define MARKER "s=$?; printf '\\001he2b-%s:%d\\002' \"$2\" \"$s\"; exit \"$s\""
-#define SHELL  "(if [ \"$3\" ]; then exec bash -l -c \"$1\" 2>&1; else exec bash -c \"$1\" 2>&1; fi)"
+#define BOOT_ID      "he2b_b=; read -r he2b_b </proc/sys/kernel/random/boot_id; "
+#define ALL_RECORDED "\"${5%/*}/" HE2B_WRAPPER_ALL_RECORDED "\""
+/* "command", because without it some shells exit when a special builtin's redirection fails. */
+#define CLAIM                                                                                      \
+    "exec 2>/dev/null; he2b_r=; he2b_w=; "                                                         \
+    "if [ \"$5\" ]; then " BOOT_ID "set -C; "                                                      \
+    "if { [ -z \"$6\" ] || [ \"$6\" = \"$he2b_b\" ]; } && command : >\"$5\"; then he2b_r=$5; "     \
+    "elif [ \"$6\" ] || [ -e \"$5\" ]; then printf '\\001he2b-%s:999\\002' \"$2\"; exit 0; "       \
+    "else rm -f " ALL_RECORDED "; fi; set +C; "                                                    \
+    "[ \"$he2b_r\" ] && printf 'began %s %s\\n' $$ \"$he2b_b\" >>\"$he2b_r\"; fi; "
+/*
+ * A session of its own, so that one KILL ends it with its sleeper. It acts only while the wrapper
+ * is its parent: a pid can be another's by then. A sleeper that was ended early wakes nobody.
+ */
+#define WATCH                                                                                      \
+    "if [ \"$7\" ]; then setsid sh -c 'sleep \"$2\" || exit; read -r l </proc/$$/stat; "           \
+    "l=${l##*) }; l=${l#* }; [ \"${l%% *}\" = \"$1\" ] && kill -KILL \"-$1\"' "                    \
+    "\"hermes-e2b-watch-$2\" $$ \"$7\" </dev/null >/dev/null 2>&1 & he2b_w=$!; fi; "
+/*
+ * The watchdog may not lead its session yet, and then has no sleeper: so itself first, then its
+ * group. The record comes before the marker, which may find nobody who takes it.
+ */
+#define MARKER                                                                                     \
+    "s=$?; [ \"$he2b_w\" ] && kill -KILL \"$he2b_w\" \"-$he2b_w\"; "                               \
+    "[ \"$he2b_r\" ] && printf 'ended %d\\n' \"$s\" >>\"$he2b_r\"; "                               \
+    "printf '\\001he2b-%s:%d\\002' \"$2\" \"$s\"; "                                                \
+    "[ \"$8\" ] && cd \"${5%/*}\" && rm -f $8; exit \"$s\""
+#define SHELL "(if [ \"$3\" ]; then exec bash -l -c \"$1\" 2>&1; else exec bash -c \"$1\" 2>&1; fi)"
 #define POSIX_SHELL                                                                                \
     "(if [ \"$3\" ]; then exec sh -l -c \"$1\" 2>&1; else exec sh -c \"$1\" 2>&1; fi)"
 /*
@@ -38,25 +66,31 @@
     "find \"${1%/*}\" -name 'text.*' -mmin +1440 -exec rm -f {} +; "                               \
     "if [ \"$3\" ]; then exec " shell " -l -c " read " 2>&1; "                                     \
     "else exec " shell " -c " read " 2>&1; fi) 9<\"$1\"; else (" GONE "); fi"
-#define NO_INPUT(shell) "exec 2>/dev/null; " shell "; " MARKER
-#define INPUT(shell)    "exec 2>/dev/null; head -c \"$4\" | { " shell "; " MARKER "; }"
+#define NO_INPUT(shell) CLAIM WATCH shell "; " MARKER
+#define INPUT(shell)    CLAIM WATCH "head -c \"$4\" | { " shell "; " MARKER "; }"
 
-static const char no_input[] = NO_INPUT(SHELL);
-static const char input[] = INPUT(SHELL);
-static const char no_input_posix[] = NO_INPUT(POSIX_SHELL);
-static const char input_posix[] = INPUT(POSIX_SHELL);
-static const char file_no_input[] = NO_INPUT(FROM_FILE("bash", READ_TEXT));
-static const char file_input[] = INPUT(FROM_FILE("bash", READ_TEXT));
-static const char file_no_input_posix[] = NO_INPUT(FROM_FILE("sh", READ_TEXT_POSIX));
-static const char file_input_posix[] = INPUT(FROM_FILE("sh", READ_TEXT_POSIX));
+/* By: bash there, text by file, stdin. */
+static const char *const scripts[2][2][2] = {
+    {
+        {NO_INPUT(POSIX_SHELL), INPUT(POSIX_SHELL)},
+        {NO_INPUT(FROM_FILE("sh", READ_TEXT_POSIX)), INPUT(FROM_FILE("sh", READ_TEXT_POSIX))},
+    },
+    {
+        {NO_INPUT(SHELL), INPUT(SHELL)},
+        {NO_INPUT(FROM_FILE("bash", READ_TEXT)), INPUT(FROM_FILE("bash", READ_TEXT))},
+    },
+};
 
-static void fill(struct he2b_wrapper *ret, const struct he2b_tools *tools, const char *script,
-                 const char *text, const char *word, bool login, size_t stdin_len)
+void he2b_wrapper_command(struct he2b_wrapper *ret, const struct he2b_tools *tools,
+                          const struct he2b_job *job)
 {
     size_t n = 0;
 
     memset(ret, 0, sizeof(*ret));
-    snprintf(ret->numbers[0], sizeof(ret->numbers[0]), "%zu", stdin_len);
+    snprintf(ret->numbers[0], sizeof(ret->numbers[0]), "%zu", job->stdin_len);
+    /* without setsid there is no group that it could end */
+    if (job->watch_s && tools->setsid && tools->sleep)
+        snprintf(ret->numbers[1], sizeof(ret->numbers[1]), "%lld", (long long)job->watch_s);
     if (tools->setsid) {
         ret->cmd = "setsid";
         ret->args[n++] = "sh";
@@ -64,39 +98,31 @@ static void fill(struct he2b_wrapper *ret, const struct he2b_tools *tools, const
         ret->cmd = "sh";
     }
     ret->args[n++] = "-c";
-    ret->args[n++] = script;
+    ret->args[n++] = scripts[tools->bash][job->by_file][job->stdin_len > 0];
     ret->args[n++] = "hermes-e2b";
-    ret->args[n++] = text;
-    ret->args[n++] = word;
-    ret->args[n++] = login ? "-l" : "";
+    ret->args[n++] = job->text;
+    ret->args[n++] = job->word;
+    ret->args[n++] = job->login ? "-l" : "";
     ret->args[n++] = ret->numbers[0];
+    ret->args[n++] = job->record;
+    ret->args[n++] = job->repeat_of;
+    ret->args[n++] = ret->numbers[1];
+    ret->args[n++] = job->settled;
     ret->args[n] = NULL;
 }
 
-void he2b_wrapper_command(struct he2b_wrapper *ret, const struct he2b_tools *tools,
-                          const char *text, const char *word, bool login, size_t stdin_len)
-{
-    const char *script = stdin_len ? input : no_input;
-
-    if (!tools->bash)
-        script = stdin_len ? input_posix : no_input_posix;
-    fill(ret, tools, script, text, word, login, stdin_len);
-}
-
-void he2b_wrapper_command_file(struct he2b_wrapper *ret, const struct he2b_tools *tools,
-                               const char *file, const char *word, bool login, size_t stdin_len)
-{
-    const char *script = stdin_len ? file_input : file_no_input;
-
-    if (!tools->bash)
-        script = stdin_len ? file_input_posix : file_no_input_posix;
-    fill(ret, tools, script, file, word, login, stdin_len);
-}
+/*
+ * A watchdog whose wrapper was killed sleeps on. It is found by its name, not in the record: this
+ * runs as root, and what the command's user can write must not choose whom it kills.
+ */
+#define END_WATCHDOG                                                                               \
+    "for p in $(grep -lF -e \"hermes-e2b-watch-$2\" /proc/[0-9]*/cmdline); do "                    \
+    "p=${p#/proc/}; p=${p%/*}; [ \"$p\" = $$ ] || kill -KILL \"$p\" \"-$p\"; done; "
 
 /* "kill -TERM -PID" is what dash, bash and BusyBox all understand; "--" is not. */
-static const char kill_group[] = "kill -TERM \"-$1\" 2>/dev/null || exit 0; "
-                                 "sleep 0.3 2>/dev/null || sleep 1; "
-                                 "kill -KILL \"-$1\" 2>/dev/null; exit 0";
+static const char kill_group[] = "exec 2>/dev/null; if kill -TERM \"-$1\"; then "
+                                 "sleep 0.3 || sleep 1; "
+                                 "kill -KILL \"-$1\"; fi; " END_WATCHDOG "exit 0";
 
 /*
  * Without setsid there is no group: the processes that descend from pid are found in /proc, whose
@@ -112,7 +138,8 @@ static const char kill_tree[] =
     "tree \"$1\"; kill -TERM $all; sleep 0.3 || sleep 1; "
     "old=$all; tree \"$1\"; kill -KILL $old $all; exit 0";
 
-void he2b_wrapper_kill(struct he2b_wrapper *ret, const struct he2b_tools *tools, int64_t pid)
+void he2b_wrapper_kill(struct he2b_wrapper *ret, const struct he2b_tools *tools, int64_t pid,
+                       const char *word)
 {
     memset(ret, 0, sizeof(*ret));
     snprintf(ret->numbers[0], sizeof(ret->numbers[0]), "%lld", (long long)pid);
@@ -121,7 +148,47 @@ void he2b_wrapper_kill(struct he2b_wrapper *ret, const struct he2b_tools *tools,
     ret->args[1] = tools->setsid ? kill_group : kill_tree;
     ret->args[2] = "hermes-e2b-kill";
     ret->args[3] = ret->numbers[0];
-    ret->args[4] = NULL;
+    ret->args[4] = word;
+    ret->args[5] = NULL;
+}
+
+/*
+ * $1 record, $2 boot id, $3 word, $4 pid or "", $5 "forbid" or "". A process is the command's
+ * wrapper if it has the word among its arguments: pids are used again. And a disk that cannot be
+ * written says nothing. Looked at twice: what does not run any more may just have written its end.
+ */
+static const char ask[] =
+    "exec 2>/dev/null; " BOOT_ID "if [ \"$he2b_b\" != \"$2\" ]; then echo rebooted; exit; fi; "
+    "dir=${1%/*}; sure=1; "
+    "if [ \"$5\" ]; then sure=; set -C; command : >\"$1\" && echo void >>\"$1\"; set +C; fi; "
+    "for i in 1 2; do begun=; code=; pid=$4; "
+    "if [ -e \"$1\" ]; then begun=1; while read -r what value boot; do case $what in "
+    "void) begun=; sure=1;; began) [ \"$boot\" = \"$2\" ] && pid=$value;; ended) code=$value;; "
+    "esac; done <\"$1\"; fi; "
+    "if [ \"$code\" ]; then echo \"ended $code\"; exit; fi; "
+    "if [ \"$pid\" ] && grep -qF -e \"$3\" \"/proc/$pid/cmdline\"; then echo \"runs $pid\"; "
+    "exit; fi; done; "
+    "if [ \"$begun$4\" ]; then echo begun; "
+    "elif [ \"$sure\" ] && [ -e \"$dir/" HE2B_WRAPPER_ALL_RECORDED "\" ] && "
+    "command : >>\"$dir/" HE2B_WRAPPER_ALL_RECORDED "\"; "
+    "then echo unbegun; else echo unknown; fi";
+
+void he2b_wrapper_ask(struct he2b_wrapper *ret, const char *record, const char *boot,
+                      const char *word, int64_t pid, bool forbid)
+{
+    memset(ret, 0, sizeof(*ret));
+    if (pid)
+        snprintf(ret->numbers[0], sizeof(ret->numbers[0]), "%lld", (long long)pid);
+    ret->cmd = "sh";
+    ret->args[0] = "-c";
+    ret->args[1] = ask;
+    ret->args[2] = "hermes-e2b-ask";
+    ret->args[3] = record;
+    ret->args[4] = boot;
+    ret->args[5] = word;
+    ret->args[6] = ret->numbers[0];
+    ret->args[7] = forbid ? "forbid" : "";
+    ret->args[8] = NULL;
 }
 
 /*
@@ -134,7 +201,18 @@ void he2b_wrapper_kill(struct he2b_wrapper *ret, const struct he2b_tools *tools,
     "d=${d%/}/.hermes-e2b-$u; mkdir -m 700 \"$d\" 2>/dev/null || "                                 \
     "{ [ -d \"$d\" ] && [ ! -L \"$d\" ] && [ -O \"$d\" ] && [ -w \"$d\" ] && chmod 700 \"$d\"; } " \
     "|| "                                                                                          \
-    "continue; printf 'folder %s\\n' \"$d\"; break; done 2>/dev/null; "
+    "continue; printf 'folder %s\\n' \"$d\"; " RECORDS "break; done 2>/dev/null; "
+/*
+ * The records of one boot have a folder. Whoever makes it puts HE2B_WRAPPER_ALL_RECORDED there; it
+ * is never made anew in the same boot.
+ */
+#define RECORDS                                                                                    \
+    BOOT_ID "if [ \"$he2b_b\" ]; then printf 'boot %s\\n' \"$he2b_b\"; r=$d/$he2b_b; "             \
+            "if [ -d \"$r\" ] || { mkdir -m 700 \"$r\" && "                                        \
+            "command : >\"$r/" HE2B_WRAPPER_ALL_RECORDED "\"; }; then "                            \
+            "printf 'records %s\\n' \"$r\"; fi; "                                                  \
+            "for o in \"$d\"/*-*-*-*-*; do "                                                       \
+            "[ \"$o\" = \"$r\" ] || [ ! -d \"$o\" ] || rm -rf \"$o\"; done; fi; "
 
 /* pwd -P comes last and may hold anything but NUL: its line is the rest of the output. */
 #define STAMP "\"$HOME/.hermes-e2b-state-ready\""
@@ -146,7 +224,7 @@ static const char probe[] =
     "esac; "
     "if [ -e \"$f\" ]; then a=; b=; { read -r a; read -r b; } <\"$f\"; "
     "printf 'stamp %s\\n' \"$b\"; fi; "
-    "for t in bash setsid; do command -v $t >/dev/null 2>&1 && "
+    "for t in bash setsid sleep; do command -v $t >/dev/null 2>&1 && "
     "printf 'tool %s\\n' $t; done; " FOLDER "printf 'home %s\\n' \"$HOME\"; "
     "if [ \"$1\" ] && cd \"$1\" 2>/dev/null; then printf 'wanted\\n'; "
     "else cd \"$HOME\" 2>/dev/null || cd /; fi; printf 'cwd '; pwd -P";

@@ -9,11 +9,13 @@ SESSION_TESTS = $(SCOPED_TESTS) \
 	tests/unit/session/test_catalog \
 	tests/unit/session/test_command \
 	tests/unit/session/test_lease \
+	tests/unit/session/test_record \
 	tests/unit/session/test_session \
 	tests/unit/session/test_text \
 	tests/unit/session/test_terminal \
 	tests/unit/session/test_torture \
-	tests/unit/session/test_wrapper
+	tests/unit/session/test_wrapper \
+	tests/unit/session/test_wrapper_record
 check_PROGRAMS += $(SESSION_TESTS)
 TESTS += $(SESSION_TESTS)
 
@@ -38,6 +40,8 @@ tests_unit_session_test_command_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_session_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_lease_LDADD = $(SESSION_TEST_LIBS)
 tests_unit_session_test_lease_CFLAGS = $(AM_CFLAGS) -pthread
+tests_unit_session_test_record_LDADD = $(SESSION_TEST_LIBS)
+tests_unit_session_test_record_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_text_LDADD = $(SESSION_TEST_LIBS)
 tests_unit_session_test_text_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_terminal_LDADD = $(SESSION_TEST_LIBS)
@@ -48,6 +52,10 @@ tests_unit_session_test_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--
 	-Wl,--wrap=realloc -Wl,--wrap=strdup -Wl,--wrap=strndup
 tests_unit_session_test_torture_LDADD = $(SESSION_TEST_LIBS) $(EVENT_LIBS) $(CURL_LIBS)
 tests_unit_session_test_torture_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CURL_CFLAGS) -pthread
+SHELLS = tests/unit/session/shells.c tests/unit/session/shells.h
+tests_unit_session_test_wrapper_SOURCES = tests/unit/session/test_wrapper.c $(SHELLS)
+tests_unit_session_test_wrapper_record_SOURCES = tests/unit/session/test_wrapper_record.c $(SHELLS)
+tests_unit_session_test_wrapper_record_LDADD = $(LAYER_LIBS) $(CMOCKA_LIBS)
 tests_unit_session_test_wrapper_LDADD = $(LAYER_LIBS) $(CMOCKA_LIBS)
 
 SCOPED = tests/unit/session/scoped.c tests/unit/session/scoped.h

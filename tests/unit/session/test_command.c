@@ -236,18 +236,20 @@ static void test_sandbox_gone_during_command(void **state)
 
     world->on_command = lost_after_output;
     world->on_health = gone;
+    world->on_get = unknown_sandbox;
     lose = by_fin;
     world_session(world);
     ran_whole(&ran, world, "true");
     assert_int_equal(ran.outcome, HE2B_UNKNOWN);
     assert_int_equal(ran.failure, HE2B_ERR_GONE);
+    assert_non_null(strstr(ran.failure_text, "the control plane knows it no more"));
     ran_del(&ran);
     world->on_command = split_marker;
     world->on_connect = unknown_sandbox;
     ran_whole(&ran, world, "true");
     assert_int_equal(ran.outcome, HE2B_ENDED);
     assert_string_equal(world_log(world),
-                        "create probe command health connect create probe command");
+                        "create probe command ask health connect create probe command");
     ran_del(&ran);
 }
 
@@ -335,7 +337,7 @@ static void test_start_is_lost(void **state)
     ran_whole(&ran, world, "true");
     assert_int_equal(ran.outcome, HE2B_UNKNOWN);
     assert_int_equal(ran.exit_code, 255);
-    assert_string_equal(world_log(world), "create probe command health");
+    assert_string_equal(world_log(world), "create probe command ask health");
     ran_del(&ran);
 }
 
@@ -392,7 +394,7 @@ static void keep_killer(struct world *world, struct peer_request *request, unsig
 
     (void)nth;
     peer_header(request, "Authorization", value, sizeof(value));
-    world_argument(request, 0, world->messages, sizeof(world->messages));
+    world_argument(request, 1, world->messages, sizeof(world->messages));
     used = strlen(world->messages);
     snprintf(world->messages + used, sizeof(world->messages) - used, " %s", value);
     peer_stream_begin(request);

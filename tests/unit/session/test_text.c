@@ -35,7 +35,7 @@ static void print_path(struct world *world, struct peer_request *request, unsign
 
     (void)world;
     (void)nth;
-    world_argument(request, 3, path, sizeof(path));
+    world_argument(request, 7, path, sizeof(path));
     world_command(request, path, 3);
 }
 

@@ -1,8 +1,7 @@
 /* The shell texts, run by each shell that is a template's sh somewhere (B-40 to B-46). */
 #include "session/wrapper.h"
 
-#include "machines/marker.h"
-#include "tests/unit/unit.h"
+#include "tests/unit/session/shells.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,103 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WORD "0123456789abcdef"
-
 enum {
-    OUTPUT_MAX = 1 << 20, /* "ps auxeww" of a busy machine */
-    DEADLINE_MS = 20000,
     PIDS_MAX = 8,
 };
-
-static const struct he2b_tools all_tools = {.bash = true, .setsid = true};
-static const struct he2b_tools only_sh = {.bash = false, .setsid = false};
-
-/* A started wrapper: its stdout and stderr as one pipe, as the daemon's two channels arrive. */
-struct child {
-    pid_t pid;
-    int in;
-    int out;
-};
-
-static void spawn(struct child *child, const struct he2b_wrapper *wrapper)
-{
-    const char *argv[HE2B_WRAPPER_ARGS + 1];
-    int in[2];
-    int out[2];
-    size_t i;
-
-    argv[0] = wrapper->cmd;
-    for (i = 0; wrapper->args[i]; i++)
-        argv[i + 1] = wrapper->args[i];
-    argv[i + 1] = NULL;
-    assert_int_equal(pipe2(in, O_CLOEXEC), 0);
-    assert_int_equal(pipe2(out, O_CLOEXEC), 0);
-    child->pid = fork();
-    assert_true(child->pid >= 0);
-    if (child->pid == 0) {
-        union {
-            const char **in;
-            char **out;
-        } cast = {.in = argv};
-
-        dup2(in[0], 0);
-        dup2(out[1], 1);
-        dup2(out[1], 2);
-        close_range(3, ~0U, 0);
-        execvp(wrapper->cmd, cast.out);
-        _exit(126);
-    }
-    close(in[0]);
-    close(out[1]);
-    child->in = in[1];
-    child->out = out[0];
-}
-
-struct output {
-    char bytes[OUTPUT_MAX];
-    size_t len;
-    int code; /* of the marker; -1: none */
-    int status;
-};
-
-static void pass(void *user, const char *data, size_t len)
-{
-    struct output *output = user;
-
-    assert_true(output->len + len < sizeof(output->bytes));
-    memcpy(output->bytes + output->len, data, len);
-    output->len += len;
-    output->bytes[output->len] = '\0';
-}
-
-/* Reads until the marker, then leaves the rest to nobody. */
-static void collect(struct child *child, struct output *output)
-{
-    struct he2b_marker marker;
-    char piece[4096];
-    ssize_t n;
-
-    output->len = 0;
-    output->bytes[0] = '\0';
-    he2b_marker_init(&marker, WORD);
-    while (!marker.found) {
-        struct pollfd ready = {.fd = child->out, .events = POLLIN};
-
-        assert_int_equal(poll(&ready, 1, DEADLINE_MS), 1);
-        n = read(child->out, piece, sizeof(piece));
-        assert_true(n >= 0);
-        if (n == 0)
-            break;
-        he2b_marker_scan(&marker, piece, (size_t)n, pass, output);
-    }
-    if (!marker.found)
-        he2b_marker_flush(&marker, pass, output);
-    output->code = marker.found ? marker.code : -1;
-    if (child->in >= 0)
-        close(child->in);
-    close(child->out);
-    assert_int_equal(waitpid(child->pid, &output->status, 0), child->pid);
-}
 
 static void write_whole(const char *path, const void *data, size_t len)
 {
@@ -123,7 +28,7 @@ static void write_whole(const char *path, const void *data, size_t len)
     close(fd);
 }
 
-static char text_path[64];
+static char text_path[96];
 
 /* Brings text to where the daemon brings it (B-46): with the byte that ends it, or without. */
 static void bring_text(const char *text, bool whole)
@@ -141,10 +46,13 @@ static void bring_text(const char *text, bool whole)
 static void run_with(struct output *output, const struct he2b_tools *tools, const char *text,
                      bool login, const char *input, size_t input_len)
 {
+    struct he2b_job job = job_of(text, false);
     struct he2b_wrapper wrapper;
     struct child child;
 
-    he2b_wrapper_command(&wrapper, tools, text, WORD, login, input_len);
+    job.login = login;
+    job.stdin_len = input_len;
+    he2b_wrapper_command(&wrapper, tools, &job);
     spawn(&child, &wrapper);
     if (input_len)
         (void)!write(child.in, input, input_len);
@@ -154,10 +62,13 @@ static void run_with(struct output *output, const struct he2b_tools *tools, cons
 static void run_file_with(struct output *output, const struct he2b_tools *tools, bool login,
                           const char *input, size_t input_len)
 {
+    struct he2b_job job = job_of(text_path, true);
     struct he2b_wrapper wrapper;
     struct child child;
 
-    he2b_wrapper_command_file(&wrapper, tools, text_path, WORD, login, input_len);
+    job.login = login;
+    job.stdin_len = input_len;
+    he2b_wrapper_command(&wrapper, tools, &job);
     spawn(&child, &wrapper);
     if (input_len)
         (void)!write(child.in, input, input_len);
@@ -480,8 +391,8 @@ static void test_text_by_file_leaves_nothing(void **state)
 static void test_old_texts_go(void **state)
 {
     struct timespec times[2] = {{.tv_sec = time(NULL) - 2 * 86400}, {0}};
-    char old[96];
-    char young[96];
+    char old[128];
+    char young[128];
     struct output output;
 
     (void)state;
@@ -537,6 +448,7 @@ static void test_printed_arguments(void **state)
 /* Runs text, which prints pids and a line "go", then ends it; all of the pids are gone after. */
 static void kill_whole(const struct he2b_tools *tools, const char *text)
 {
+    struct he2b_job job = job_of(text, false);
     struct he2b_wrapper wrapper;
     struct child child;
     struct child killer;
@@ -550,7 +462,7 @@ static void kill_whole(const struct he2b_tools *tools, const char *text)
     int pid;
     nfds_t i;
 
-    he2b_wrapper_command(&wrapper, tools, text, WORD, false, 0);
+    he2b_wrapper_command(&wrapper, tools, &job);
     spawn(&child, &wrapper);
     while (!strstr(line, "go\n")) {
         ssize_t n = read(child.out, line + len, sizeof(line) - 1 - len);
@@ -565,7 +477,7 @@ static void kill_whole(const struct he2b_tools *tools, const char *text)
         ended[count].events = POLLIN;
         assert_true(ended[count++].fd >= 0);
     }
-    he2b_wrapper_kill(&wrapper, tools, child.pid);
+    he2b_wrapper_kill(&wrapper, tools, child.pid, WORD);
     spawn(&killer, &wrapper);
     collect(&killer, &output);
     assert_string_equal(output.bytes, "");
@@ -601,6 +513,7 @@ static void test_kill_without_setsid(void **state)
 static void test_kill_of_nothing(void **state)
 {
     const struct he2b_tools *const tools[] = {&all_tools, &only_sh};
+    struct he2b_job job = job_of("exit 0", false);
     struct he2b_wrapper wrapper;
     struct output output;
     struct child child;
@@ -609,10 +522,10 @@ static void test_kill_of_nothing(void **state)
 
     (void)state;
     for (i = 0; i < 2; i++) {
-        he2b_wrapper_command(&wrapper, tools[i], "exit 0", WORD, false, 0);
+        he2b_wrapper_command(&wrapper, tools[i], &job);
         spawn(&child, &wrapper);
         collect(&child, &output);
-        he2b_wrapper_kill(&wrapper, tools[i], child.pid);
+        he2b_wrapper_kill(&wrapper, tools[i], child.pid, WORD);
         spawn(&killer, &wrapper);
         collect(&killer, &output);
         assert_string_equal(output.bytes, "");
@@ -642,17 +555,21 @@ static void probe(struct output *output, const char *cwd)
 static void test_probe(void **state)
 {
     char folder[] = "/tmp/he2b wrapper.XXXXXX";
-    char tools[128];
-    char expected[256];
+    char boot[64];
+    char tools[384];
+    char expected[512];
     struct output output;
 
     (void)state;
     setenv("HOME", "/", 1);
     assert_non_null(mkdtemp(folder));
-    probe(&output, folder);
     unsetenv("XDG_RUNTIME_DIR");
-    snprintf(tools, sizeof(tools), "tool bash\ntool setsid\nfolder /tmp/.hermes-e2b-%u\nhome /\n",
-             (unsigned)getuid());
+    probe(&output, folder);
+    boot_id(boot);
+    snprintf(tools, sizeof(tools),
+             "tool bash\ntool setsid\ntool sleep\nfolder /tmp/.hermes-e2b-%u\nboot %s\n"
+             "records /tmp/.hermes-e2b-%u/%s\nhome /\n",
+             (unsigned)getuid(), boot, (unsigned)getuid(), boot);
     snprintf(expected, sizeof(expected), "%swanted\ncwd %s\n", tools, folder);
     assert_string_equal(output.bytes, expected);
     assert_int_equal(rmdir(folder), 0);
@@ -687,7 +604,7 @@ static void test_folder(void **state)
     assert_non_null(strstr(output.bytes, line));
     assert_int_equal(stat(folder, &status), 0);
     assert_int_equal(status.st_mode & 07777, 0700);
-    assert_int_equal(rmdir(folder), 0);
+    remove_tree(folder);
     /* a link leads to somebody else's */
     assert_int_equal(symlink(home, folder), 0);
     probe(&output, "");
@@ -704,7 +621,7 @@ static void test_folder(void **state)
 
 /* ---- with each shell as sh ---- */
 
-static int test_with(const char *name)
+static int test_with(const char *name, const char *folder)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_output_and_code),
@@ -730,36 +647,11 @@ static int test_with(const char *name)
         cmocka_unit_test(test_folder),
     };
 
+    snprintf(text_path, sizeof(text_path), "%s/text.%s", folder, WORD);
     return cmocka_run_group_tests_name(name, tests, NULL, NULL);
 }
 
 int main(void)
 {
-    static const char *const shells[] = {"/bin/dash", "/bin/bash", "/bin/busybox"};
-    char folder[] = "/tmp/he2b-sh.XXXXXX";
-    const char *path = getenv("PATH");
-    char link[64];
-    char with_sh[4096];
-    int failed = 0;
-    size_t i;
-
-    signal(SIGPIPE, SIG_IGN);
-    if (!mkdtemp(folder))
-        return 1;
-    snprintf(link, sizeof(link), "%s/sh", folder);
-    snprintf(with_sh, sizeof(with_sh), "%s:%s", folder, path ? path : "/usr/bin:/bin");
-    snprintf(text_path, sizeof(text_path), "%s/text.%s", folder, WORD);
-    setenv("PATH", with_sh, 1);
-    for (i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
-        if (access(shells[i], X_OK) != 0) {
-            print_message("no %s here: its part is left out\n", shells[i]);
-            continue;
-        }
-        if (symlink(shells[i], link) != 0)
-            return 1;
-        failed += test_with(shells[i]);
-        unlink(link);
-    }
-    rmdir(folder);
-    return failed;
+    return shells_each(test_with);
 }

@@ -24,6 +24,8 @@ enum kind {
     UNSTAMP,
     RESTAMP,
     KILLER,
+    ASK,
+    ATTACH,
     COMMAND,
     INPUT,
     CLOSE_STDIN,
@@ -31,9 +33,9 @@ enum kind {
     OTHER,
 };
 
-static const char *const kind_names[] = {"create",  "list",  "get",         "connect", "kill",
-                                         "health",  "probe", "unstamp",     "restamp", "killer",
-                                         "command", "input", "close-stdin", "upload",  "other"};
+static const char *const kind_names[] = {
+    "create", "list", "get",    "connect", "kill",  "health",      "probe",  "unstamp", "restamp",
+    "killer", "ask",  "attach", "command", "input", "close-stdin", "upload", "other"};
 
 /* ---- reading requests ---- */
 
@@ -64,7 +66,7 @@ bool world_argument(const struct peer_request *request, size_t from_end, char *o
 
 bool world_word(const struct peer_request *request, char word[WORLD_WORD + 1])
 {
-    return world_argument(request, 2, word, WORLD_WORD + 1) && strlen(word) == WORLD_WORD;
+    return world_argument(request, 6, word, WORLD_WORD + 1) && strlen(word) == WORLD_WORD;
 }
 
 static enum kind start_kind(const struct peer_request *request)
@@ -76,8 +78,10 @@ static enum kind start_kind(const struct peer_request *request)
         return strcmp(text, "unstamp") == 0   ? UNSTAMP
                : strcmp(text, "restamp") == 0 ? RESTAMP
                                               : PROBE;
-    if (world_argument(request, 1, text, sizeof(text)) && strcmp(text, "hermes-e2b-kill") == 0)
+    if (world_argument(request, 2, text, sizeof(text)) && strcmp(text, "hermes-e2b-kill") == 0)
         return KILLER;
+    if (world_argument(request, 5, text, sizeof(text)) && strcmp(text, "hermes-e2b-ask") == 0)
+        return ASK;
     return COMMAND;
 }
 
@@ -96,6 +100,8 @@ static enum kind request_kind(const struct peer_request *request)
         return CREATE;
     if (strcmp(last, "/connect") == 0)
         return CONNECT;
+    if (strcmp(last, "/Connect") == 0)
+        return ATTACH;
     if (strcmp(last, "/health") == 0)
         return HEALTH;
     if (strcmp(last, "/Start") == 0)
@@ -146,11 +152,11 @@ static void serve(struct peer_request *request, void *user)
 {
     struct world *world = user;
     enum kind kind = request_kind(request);
-    const world_fn fns[] = {world->on_create,      world->on_list,    world->on_get,
-                            world->on_connect,     world->on_kill,    world->on_health,
-                            world->on_probe,       world->on_probe,   world->on_probe,
-                            world->on_killer,      world->on_command, world->on_input,
-                            world->on_close_stdin, world->on_upload};
+    const world_fn fns[] = {
+        world->on_create,  world->on_list,   world->on_get,         world->on_connect,
+        world->on_kill,    world->on_health, world->on_probe,       world->on_probe,
+        world->on_probe,   world->on_killer, world->on_ask,         world->on_attach,
+        world->on_command, world->on_input,  world->on_close_stdin, world->on_upload};
     unsigned nth;
 
     pthread_mutex_lock(&world->lock);
@@ -306,8 +312,9 @@ static void probe(struct world *world, struct peer_request *request, unsigned nt
     if (world->stamp[0])
         snprintf(text, sizeof(text), "stamp %s\n", world->stamp);
     pthread_mutex_unlock(&world->lock);
-    strcat(text, "tool bash\ntool setsid\nfolder " WORLD_FOLDER
-                 "\nhome /home/user\nwanted\ncwd /home/user\n");
+    strcat(text,
+           "tool bash\ntool setsid\ntool sleep\nfolder " WORLD_FOLDER "\nboot " WORLD_BOOT
+           "\nrecords " WORLD_FOLDER "/" WORLD_BOOT "\nhome /home/user\nwanted\ncwd /home/user\n");
     peer_stream_begin(request);
     world_start(request);
     peer_output(request, text, strlen(text));
@@ -321,6 +328,31 @@ static void killer(struct world *world, struct peer_request *request, unsigned n
     world_start(request);
     world_end(request, 0);
     peer_gate_raise(&world->killed);
+}
+
+void world_says(struct peer_request *request, const char *output)
+{
+    peer_stream_begin(request);
+    world_start(request);
+    peer_output(request, output, strlen(output));
+    world_end(request, 0);
+}
+
+static void ask(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)world;
+    (void)nth;
+    world_says(request, "unknown\n");
+}
+
+static void attach(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)world;
+    (void)nth;
+    peer_stream_begin(request);
+    peer_stream_end(request,
+                    "{\"error\":{\"code\":\"not_found\",\"message\":\"process with pid 100 "
+                    "not found\"}}");
 }
 
 static void run(struct world *world, struct peer_request *request, unsigned nth)
@@ -437,6 +469,8 @@ int world_setup(void **state)
     world->on_health = close_stdin;
     world->on_probe = probe;
     world->on_killer = killer;
+    world->on_ask = ask;
+    world->on_attach = attach;
     world->on_command = run;
     world->on_input = take_input;
     world->on_close_stdin = close_stdin;

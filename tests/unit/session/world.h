@@ -17,6 +17,7 @@ enum {
 };
 
 #define WORLD_FOLDER "/tmp/.hermes-e2b-1000"
+#define WORLD_BOOT   "01234567-89ab-cdef-0123-456789abcdef"
 #define WORLD_ID     "i0123456789abcdefghij"
 #define WORLD_KEY    "e2b_0123456789abcdef0123456789abcdef01234567"
 
@@ -40,6 +41,8 @@ struct world {
     world_fn on_health;
     world_fn on_probe; /* "unstamp" and "restamp" too */
     world_fn on_killer;
+    world_fn on_ask;    /* "unknown", unless replaced */
+    world_fn on_attach; /* not found, unless replaced */
     world_fn on_upload;
     world_fn on_command;
     world_fn on_input;
@@ -109,6 +112,8 @@ void world_marker(struct peer_request *request, int code);
 void world_end(struct peer_request *request, int code);
 /* start, output, marker, end */
 void world_command(struct peer_request *request, const char *output, int code);
+/* start, output, end: what a short look printed */
+void world_says(struct peer_request *request, const char *output);
 /* 502: no such sandbox here; its port is not open (wire B.4) */
 void world_no_sandbox(struct peer_request *request);
 void world_no_port(struct peer_request *request);
