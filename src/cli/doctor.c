@@ -212,21 +212,10 @@ static int examine(void)
 
 int doctor_main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    int option;
+    int code;
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return 0;
-        }
-        usage_wrong_option("doctor", option, argv);
-        return EXIT_OWN_FAILURE;
-    }
+    if (!usage_help_only("doctor", help, argc, argv, &code))
+        return code;
     if (argv[optind]) {
         message_error("doctor: %s is not expected here", argv[optind]);
         return EXIT_OWN_FAILURE;

@@ -1,8 +1,13 @@
 #include "cli/printer.h"
 
+#include "cli/message.h"
+#include "he2b.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -71,6 +76,31 @@ bool printer_start(struct printer *printer, int in, int out, void (*broken)(void
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = error;
     return error == 0;
+}
+
+bool printer_open(struct printer *printer, int (*give)(void *of, int fd), void *of,
+                  void (*broken)(void *user), void *user)
+{
+    int ends[2];
+    int error;
+
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        message_error("pipe: %s", strerror(errno));
+        return false;
+    }
+    error = give(of, ends[1]);
+    if (error) {
+        message_error("%s", he2b_strerror(error));
+        close(ends[0]);
+        close(ends[1]);
+        return false;
+    }
+    if (!printer_start(printer, ends[0], STDOUT_FILENO, broken, user)) {
+        message_error("thread: %s", strerror(errno));
+        close(ends[0]);
+        return false;
+    }
+    return true;
 }
 
 void printer_join(struct printer *printer)

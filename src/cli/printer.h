@@ -22,6 +22,10 @@ struct printer {
 /* False with errno set. in stays the caller's then. printer must stay where it is. */
 bool printer_start(struct printer *printer, int in, int out, void (*broken)(void *user),
                    void *user);
+/* Makes the pipe: give() gets its write end, which stays ours if it answers an error, and a thread
+ * copies the read end to stdout. False after a message. */
+bool printer_open(struct printer *printer, int (*give)(void *of, int fd), void *of,
+                  void (*broken)(void *user), void *user);
 /* Waits until all output is out. */
 void printer_join(struct printer *printer);
 /* As printer_join(), for at most ms: a reader that stands still must not keep the program alive

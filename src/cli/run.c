@@ -184,30 +184,9 @@ static bool set_up_session(struct run *run)
     return error == HE2B_OK;
 }
 
-/* The pipe between the command and the printer's thread. */
-static bool set_up_output(struct run *run)
+static int give_output(void *command, int fd)
 {
-    int ends[2];
-    int error;
-
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        message_error("pipe: %s", strerror(errno));
-        return false;
-    }
-    error = he2b_command_set_output(run->command, ends[1]);
-    if (error) {
-        message_error("%s", he2b_strerror(error));
-        close(ends[0]);
-        close(ends[1]);
-        return false;
-    }
-    if (!printer_start(&run->printer, ends[0], STDOUT_FILENO, on_broken, run)) {
-        message_error("thread: %s", strerror(errno));
-        close(ends[0]);
-        return false;
-    }
-    run->printing = true;
-    return true;
+    return he2b_command_set_output(command, fd);
 }
 
 static bool set_up_command(struct run *run)
@@ -229,7 +208,8 @@ static bool set_up_command(struct run *run)
     }
     he2b_command_set_login(run->command, args->login);
     he2b_command_set_timeout(run->command, args->timeout_ms);
-    return set_up_output(run);
+    run->printing = printer_open(&run->printer, give_output, run->command, on_broken, run);
+    return run->printing;
 }
 
 static bool set_up(struct run *run)

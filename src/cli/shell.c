@@ -88,21 +88,10 @@ static int shell_in(const char *id)
 
 int shell_main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    int option;
+    int code;
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            return 0;
-        }
-        usage_wrong_option("shell", option, argv);
-        return EXIT_OWN_FAILURE;
-    }
+    if (!usage_help_only("shell", help, argc, argv, &code))
+        return code;
     if (argv[optind] && !usage_ids("shell", argv + optind, false))
         return EXIT_OWN_FAILURE;
     if (!raw_mode_open(STDIN_FILENO)) {

@@ -283,29 +283,9 @@ static void on_broken(void *user)
     (void)he2b_loop_post(sitting->server->loop, leave_unread, sitting);
 }
 
-static bool set_up_output(struct sitting *sitting)
+static int give_output(void *terminal, int fd)
 {
-    int ends[2];
-    int error;
-
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        message_error("pipe: %s", strerror(errno));
-        return false;
-    }
-    error = he2b_terminal_set_output(sitting->terminal, ends[1]);
-    if (error) {
-        message_error("%s", he2b_strerror(error));
-        close(ends[0]);
-        close(ends[1]);
-        return false;
-    }
-    if (!printer_start(&sitting->printer, ends[0], STDOUT_FILENO, on_broken, sitting)) {
-        message_error("thread: %s", strerror(errno));
-        close(ends[0]);
-        return false;
-    }
-    sitting->printing = true;
-    return true;
+    return he2b_terminal_set_output(terminal, fd);
 }
 
 /* ---- the whole ---- */
@@ -343,7 +323,9 @@ static bool set_up(struct sitting *sitting)
         return false;
     }
     follow_size(sitting);
-    return set_up_output(sitting);
+    sitting->printing =
+        printer_open(&sitting->printer, give_output, sitting->terminal, on_broken, sitting);
+    return sitting->printing;
 }
 
 static void run(struct sitting *sitting)

@@ -1,5 +1,6 @@
 #include "cli/usage.h"
 
+#include "cli/exits.h"
 #include "cli/message.h"
 #include "he2b.h"
 
@@ -20,6 +21,28 @@ void usage_wrong_option(const char *command, int option, char *const *argv)
     else
         message_error("%s: no such option, or not as it is meant; see hermes-e2b %s --help",
                       argv[optind - 1], command);
+}
+
+bool usage_help_only(const char *command, const char *help, int argc, char **argv, int *code)
+{
+    static const struct option options[] = {
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    int option;
+
+    opterr = 0;
+    option = getopt_long(argc, argv, ":h", options, NULL);
+    if (option == -1)
+        return true;
+    if (option == 'h') {
+        fputs(help, stdout);
+        *code = 0;
+    } else {
+        usage_wrong_option(command, option, argv);
+        *code = EXIT_OWN_FAILURE;
+    }
+    return false;
 }
 
 bool usage_seconds(const char *name, const char *text, int64_t *ret_ms)
