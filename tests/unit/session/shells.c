@@ -13,6 +13,8 @@
 const struct he2b_tools all_tools = {.bash = true, .setsid = true, .sleep = true};
 const struct he2b_tools only_sh = {.bash = false, .setsid = false, .sleep = true};
 
+const char *shells_word = WORD;
+
 void spawn(struct child *child, const struct he2b_wrapper *wrapper)
 {
     const char *argv[HE2B_WRAPPER_ARGS + 1];
@@ -65,7 +67,7 @@ void collect(struct child *child, struct output *output)
 
     output->len = 0;
     output->bytes[0] = '\0';
-    he2b_marker_init(&marker, WORD);
+    he2b_marker_init(&marker, shells_word);
     while (!marker.found) {
         struct pollfd ready = {.fd = child->out, .events = POLLIN};
 
@@ -90,7 +92,7 @@ struct he2b_job job_of(const char *text, bool by_file)
     return (struct he2b_job){
         .text = text,
         .by_file = by_file,
-        .word = WORD,
+        .word = shells_word,
         .record = "",
         .repeat_of = "",
         .settled = "",

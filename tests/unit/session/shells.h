@@ -20,6 +20,9 @@ enum {
 extern const struct he2b_tools all_tools;
 extern const struct he2b_tools only_sh;
 
+/* Of the commands: WORD, unless a test wants one that no other process of this machine has. */
+extern const char *shells_word;
+
 /* A started wrapper: its stdout and stderr as one pipe, as the daemon's two channels arrive. */
 struct child {
     pid_t pid;
@@ -37,7 +40,7 @@ struct output {
 void spawn(struct child *child, const struct he2b_wrapper *wrapper);
 /* Reads until the marker, or all, then waits for its end. */
 void collect(struct child *child, struct output *output);
-/* A command with WORD, and nothing else. */
+/* A command with shells_word, and nothing else. */
 struct he2b_job job_of(const char *text, bool by_file);
 /* This machine's. */
 void boot_id(char out[64]);

@@ -15,10 +15,6 @@
 #include <unistd.h>
 
 #define OTHER_BOOT "01234567-89ab-cdef-0123-456789abcdef"
-/* A limit that no other process of this machine has among its arguments. */
-#define LONG_WATCH   86123
-#define LONG_WATCH_S "86123"
-
 static const struct he2b_tools sh_with_setsid = {.bash = false, .setsid = true, .sleep = true};
 static const struct he2b_tools *const each_tools[] = {&all_tools, &only_sh, &sh_with_setsid};
 
@@ -26,6 +22,24 @@ static char records[96];
 static char record[160];
 static char counter[128];
 static char boot[64];
+
+/* What no other process of this machine has among its arguments, another run of this test's too. */
+static char own_word[17];
+static char watch_name[40];
+static int64_t long_watch; /* seconds */
+static char long_watch_s[16];
+static char long_sleep[24]; /* "sleep SECONDS" */
+#define LONG_SLEEP_S (long_sleep + 6)
+
+static void choose_names(void)
+{
+    snprintf(own_word, sizeof(own_word), "%016x", (unsigned)getpid());
+    shells_word = own_word;
+    snprintf(watch_name, sizeof(watch_name), "hermes-e2b-watch-%s", own_word);
+    long_watch = 10000000 + getpid();
+    snprintf(long_watch_s, sizeof(long_watch_s), "%d", 10000000 + getpid());
+    snprintf(long_sleep, sizeof(long_sleep), "sleep %d", 20000000 + getpid());
+}
 
 /* ---- a folder for records, as the probe leaves it ---- */
 
@@ -112,7 +126,7 @@ static const char *asked(const char *of_boot, pid_t pid, bool forbid)
     struct he2b_wrapper wrapper;
     struct child child;
 
-    he2b_wrapper_ask(&wrapper, record, of_boot, WORD, pid, forbid);
+    he2b_wrapper_ask(&wrapper, record, of_boot, own_word, pid, forbid);
     spawn(&child, &wrapper);
     collect(&child, &output);
     assert_int_equal(output.status, 0);
@@ -550,38 +564,27 @@ static void test_probe_makes_the_folder(void **state)
 
 /* ---- the watchdog ---- */
 
-/* True if a line of /proc/<pid>/<file>, which end with NUL there, is word. */
-static bool has_line(const char *pid, const char *file, const char *word)
+/* True if one of its arguments is word. */
+static bool has_argument(const char *pid, const char *word)
 {
-    static char text[128 * 1024];
     char path[300];
+    char text[4096];
     ssize_t n;
     ssize_t at;
     int fd;
 
-    snprintf(path, sizeof(path), "/proc/%s/%s", pid, file);
+    snprintf(path, sizeof(path), "/proc/%s/cmdline", pid);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
     n = read(fd, text, sizeof(text) - 1);
     close(fd);
-    if (n > 0)
-        text[n] = '\0';
     for (at = 0; at < n; at += (ssize_t)strlen(text + at) + 1) {
+        text[n] = '\0';
         if (strcmp(text + at, word) == 0)
             return true;
     }
     return false;
-}
-
-/* True if one of its arguments is word, and it comes from here: another run of this test may be
- * going on beside, and has another folder in its PATH. */
-static bool has_argument(const char *pid, const char *word)
-{
-    static char path[4200];
-
-    snprintf(path, sizeof(path), "PATH=%s", getenv("PATH"));
-    return has_line(pid, "cmdline", word) && has_line(pid, "environ", path);
 }
 
 /* Processes with word among their arguments; the last one's pid to *ret. */
@@ -617,6 +620,21 @@ static void until_count(const char *word, unsigned wanted, int *ret)
     }
 }
 
+/* text with the long sleep in it. */
+static const char *with_sleep(const char *text)
+{
+    static char whole[256];
+    const char *at;
+
+    whole[0] = '\0';
+    while ((at = strstr(text, "%s"))) {
+        strncat(whole, text, (size_t)(at - text));
+        strcat(whole, long_sleep);
+        text = at + 2;
+    }
+    return strcat(whole, text);
+}
+
 static void spawn_watched(struct child *child, const char *text, int64_t watch_s)
 {
     struct he2b_job job = recorded(text);
@@ -635,13 +653,13 @@ static void test_watchdog_ends_the_group(void **state)
     struct child child;
 
     (void)state;
-    spawn_watched(&child, "trap '' TERM; sleep 86124 & echo go; wait; sleep 86124", 1);
+    spawn_watched(&child, with_sleep("trap '' TERM; %s & echo go; wait; %s"), 1);
     collect(&child, &output);
     assert_string_equal(output.bytes, "go\n");
     assert_int_equal(output.code, -1);
     assert_true(WIFSIGNALED(output.status) && WTERMSIG(output.status) == SIGKILL);
-    until_count("86124", 0, NULL);
-    until_count("hermes-e2b-watch-" WORD, 0, NULL);
+    until_count(LONG_SLEEP_S, 0, NULL);
+    until_count(watch_name, 0, NULL);
 }
 
 /* Neither a pipe of the command's nor its session is the watchdog's. */
@@ -655,9 +673,9 @@ static void test_watchdog_holds_nothing(void **state)
     int fd;
 
     (void)state;
-    spawn_watched(&child, "exec sleep 86124", LONG_WATCH);
-    until_count("hermes-e2b-watch-" WORD, 1, &watchdog);
-    until_count(LONG_WATCH_S, 3, NULL); /* the wrapper, the watchdog, its sleeper */
+    spawn_watched(&child, with_sleep("exec %s"), long_watch);
+    until_count(watch_name, 1, &watchdog);
+    until_count(long_watch_s, 3, NULL); /* the wrapper, the watchdog, its sleeper */
     assert_int_equal(getsid(watchdog), watchdog);
     for (fd = 0; fd < 64; fd++) {
         ssize_t n;
@@ -673,7 +691,7 @@ static void test_watchdog_holds_nothing(void **state)
     collect(&child, &output);
     /* The wrapper could not end it. It sleeps on, and hurts nobody when it wakes. */
     assert_int_equal(kill(-watchdog, SIGKILL), 0);
-    until_count(LONG_WATCH_S, 0, NULL);
+    until_count(long_watch_s, 0, NULL);
 }
 
 /* Commands that end at once, so that the watchdog may not even lead its session yet. */
@@ -685,11 +703,11 @@ static void test_watchdogs_are_cancelled(void **state)
 
     (void)state;
     for (i = 0; i < 200; i++) {
-        spawn_watched(&child, "exit 5", LONG_WATCH);
+        spawn_watched(&child, "exit 5", long_watch);
         collect(&child, &output);
         assert_int_equal(output.code, 5);
     }
-    until_count(LONG_WATCH_S, 0, NULL);
+    until_count(long_watch_s, 0, NULL);
 }
 
 /* B-42: with it goes what could end the children that the command leaves. */
@@ -697,16 +715,14 @@ static void test_children_outlive_the_limit(void **state)
 {
     struct output output;
     struct child child;
-    int pid;
+    int pid = 0;
 
     (void)state;
-    spawn_watched(&child, "sleep 86060 & echo $!; exit 2", 1);
+    spawn_watched(&child, with_sleep("%s & exit 2"), 1);
     collect(&child, &output);
     assert_int_equal(output.code, 2);
-    until_count("hermes-e2b-watch-" WORD, 0, NULL);
-    pid = atoi(output.bytes);
-    /* what the shell forked may not be "sleep" yet */
-    until_count("86060", 1, NULL);
+    until_count(watch_name, 0, NULL);
+    until_count(LONG_SLEEP_S, 1, &pid);
     assert_int_equal(kill(pid, SIGKILL), 0);
 }
 
@@ -719,33 +735,35 @@ static void test_kill_ends_the_watchdog(void **state)
     struct child child;
 
     (void)state;
-    spawn_watched(&child, "trap '' TERM; sleep 86124", LONG_WATCH);
-    until_count(LONG_WATCH_S, 3, NULL);
-    he2b_wrapper_kill(&wrapper, &all_tools, child.pid, WORD);
+    spawn_watched(&child, with_sleep("trap '' TERM; %s"), long_watch);
+    until_count(long_watch_s, 3, NULL);
+    he2b_wrapper_kill(&wrapper, &all_tools, child.pid, own_word);
     spawn(&killer, &wrapper);
     collect(&killer, &output);
     assert_int_equal(output.status, 0);
     collect(&child, &output);
     assert_true(WIFSIGNALED(output.status));
-    until_count(LONG_WATCH_S, 0, NULL);
-    until_count("86124", 0, NULL);
+    until_count(long_watch_s, 0, NULL);
+    until_count(LONG_SLEEP_S, 0, NULL);
 }
 
 /* The agent ends all that is called sleep: that is no limit that was reached. */
 static void test_sleeper_is_ended_early(void **state)
 {
+    char text[256];
     struct output output;
     struct child child;
 
     (void)state;
-    spawn_watched(&child,
-                  "until p=$(pgrep -x -f 'sleep " LONG_WATCH_S "'); do :; done; "
-                  "w=$(ps -o ppid= -p $p); w=/proc/$((w))/cmdline; kill $p; "
-                  "while [ \"$(tr -d '\\0' <$w)\" ]; do :; done 2>/dev/null; exit 4",
-                  LONG_WATCH);
+    snprintf(text, sizeof(text),
+             "until p=$(pgrep -x -f 'sleep %s'); do :; done; "
+             "w=$(ps -o ppid= -p $p); w=/proc/$((w))/cmdline; kill $p; "
+             "while [ \"$(tr -d '\\0' <$w)\" ]; do :; done 2>/dev/null; exit 4",
+             long_watch_s);
+    spawn_watched(&child, text, long_watch);
     collect(&child, &output);
     assert_int_equal(output.code, 4);
-    until_count(LONG_WATCH_S, 0, NULL);
+    until_count(long_watch_s, 0, NULL);
 }
 
 /* Without setsid or sleep there is none, and none without a limit. */
@@ -761,10 +779,10 @@ static void test_no_watchdog(void **state)
     for (i = 0; i < 3; i++) {
         struct he2b_job job = recorded("true");
 
-        job.watch_s = i < 2 ? LONG_WATCH : 0;
+        job.watch_s = i < 2 ? long_watch : 0;
         he2b_wrapper_command(&wrapper, tools[i], &job);
         for (k = 0; wrapper.args[k]; k++)
-            assert_string_not_equal(wrapper.args[k], LONG_WATCH_S);
+            assert_string_not_equal(wrapper.args[k], long_watch_s);
     }
 }
 
@@ -793,7 +811,7 @@ static int test_with(const char *name, const char *folder)
     };
 
     snprintf(records, sizeof(records), "%s/records", folder);
-    snprintf(record, sizeof(record), "%s/" WORD, records);
+    snprintf(record, sizeof(record), "%s/%s", records, own_word);
     snprintf(counter, sizeof(counter), "%s/counter", folder);
     snprintf(count_text, sizeof(count_text), "printf x >>'%s'; exit 3", counter);
     boot_id(boot);
@@ -802,5 +820,6 @@ static int test_with(const char *name, const char *folder)
 
 int main(void)
 {
+    choose_names();
     return shells_each(test_with);
 }
