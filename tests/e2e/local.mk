@@ -13,4 +13,4 @@ EXTRA_DIST += tests/run-all \
 	tests/e2e/test_local_control.py tests/e2e/test_local_daemon.py tests/e2e/test_local_data.py \
 	tests/e2e/test_local_life.py tests/e2e/test_local_program.py tests/e2e/test_local_restart.py \
 	tests/e2e/test_native.py tests/e2e/test_peer.py tests/e2e/test_round_trips.py \
-	tests/e2e/test_scope.py tests/e2e/test_sdk.py tests/e2e/test_settings.py
+	tests/e2e/test_scope.py tests/e2e/test_sdk.py tests/e2e/test_settings.py tests/e2e/test_tls.py

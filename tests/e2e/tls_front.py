@@ -90,7 +90,7 @@ pid {folder}/pid;
 error_log {folder}/error.log info;
 events {{ worker_connections 4096; }}
 http {{
-    log_format seen '$server_protocol $request_method $uri $status';
+    log_format seen '$server_protocol $request_method $uri $status $connection';
     access_log {folder}/access.log seen;
     client_body_temp_path {folder}/body;
     proxy_temp_path {folder}/proxy;
@@ -150,7 +150,12 @@ http {{
     def seen(self):
         """What was asked, as (protocol, method, path, status), in the order of the ends."""
         log = (self.folder / "access.log").read_text(errors="replace")
-        return [tuple(line.split(" ")) for line in log.splitlines()]
+        return [tuple(line.split(" ")[:4]) for line in log.splitlines()]
+
+    def connections(self):
+        """How many carried requests that have ended."""
+        log = (self.folder / "access.log").read_text(errors="replace")
+        return len({line.split(" ")[-1] for line in log.splitlines()})
 
     def workers(self):
         children = "/proc/%d/task/%d/children" % (self.process.pid, self.process.pid)
@@ -168,6 +173,8 @@ http {{
     def stop(self):
         self.process.terminate()
         self.process.wait(DEADLINE)
+
+    close = stop
 
 
 class Tls:
