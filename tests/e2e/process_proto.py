@@ -27,7 +27,7 @@ REQUESTS = {
 STREAM = {1: ("event", EVENT)}
 ANSWERS = {"Start": STREAM, "Connect": STREAM,
            "List": {1: ("processes", [{1: ("config", CONFIG), 2: ("pid", "uint"), 3: ("tag", "text")}])}}
-SIGNALS = {"SIGNAL_SIGKILL": 9, "SIGNAL_SIGTERM": 15}
+SIGNALS = {"SIGNAL_UNSPECIFIED": 0, "SIGNAL_SIGKILL": 9, "SIGNAL_SIGTERM": 15}
 
 
 def varint(number):

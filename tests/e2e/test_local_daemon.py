@@ -529,20 +529,27 @@ def test_streamed_input(daemon):
 
 def test_refusals(daemon):
     assert daemon.request("POST", "/process.Process/List", b"{}", {"content-type": "text/xml"}).answer()[:2] == \
-        (415, {"accept-post": "application/json"})
+        (415, {"accept-post": "application/json, application/proto"})
     assert daemon.request("GET", "/process.Process/List").answer()[:2] == (405, {"allow": "POST"})
     status, headers, body = daemon.request("POST", "/process.Process/Nope", b"{}").answer()
     assert (status, body) == (404, b"404 page not found\n") and headers["content-type"].startswith("text/plain")
-    for body in (b"", b"[]", b"{", b"\xff", b"{}{}"):
-        status, _, answer = daemon.request("POST", "/process.Process/List", body,
-                                           {"content-type": "application/json"}).answer()
+    # cut, or of another kind; an empty message is one in protobuf only
+    broken = {"json": (b"", b"[]", b"{", b"\xff", b"{}{}"), "proto": (b"{}", b"\xff", b"\x0a", b"\x0a\x02x")}
+    for body in broken[daemon.codec]:
+        status, headers, answer = daemon.request("POST", "/process.Process/List", body,
+                                                 {"content-type": "application/" + daemon.codec}).answer()
         assert (status, json.loads(answer)["code"]) == (400, "invalid_argument")
+        assert headers["content-type"] == "application/json"
 
 
 def test_broken_envelopes(daemon):
-    for body in (b"", b"\0\0", b"\0\0\0\0\5{}", b"\2\0\0\0\2{}", b"\x80\0\0\0\2{}", b"\0\0\0\0\2{}\0\0\0\0\2{}"):
+    start = {"process": {"cmd": "true"}}
+    message = process_proto.request("Start", start) if daemon.codec == "proto" else json.dumps(start).encode()
+    size = struct.pack(">I", len(message))
+    whole = b"\0" + size + message
+    for body in (b"", b"\0\0", whole[:-1], whole + b"\0", b"\2" + whole[1:], b"\x80" + whole[1:], whole + whole):
         stream = Events(daemon, "POST", "/process.Process/Start", body,
-                        {"content-type": "application/connect+json"})
+                        {"content-type": "application/connect+" + daemon.codec})
         assert stream.event()["code"] == "invalid_argument"
 
 

@@ -423,32 +423,70 @@ bool peer_stream_begin(struct peer_request *request)
     return peer_send(request, head, (size_t)len);
 }
 
+/* Adds an envelope to out, which has room for it; returns its size. */
+static size_t put_envelope(char *out, int flags, const char *data, size_t len)
+{
+    out[0] = (char)flags;
+    out[1] = (char)(len >> 24);
+    out[2] = (char)(len >> 16);
+    out[3] = (char)(len >> 8);
+    out[4] = (char)len;
+    memcpy(out + 5, data, len);
+    return 5 + len;
+}
+
 bool peer_envelope(struct peer_request *request, int flags, const char *data, size_t len)
 {
     char *message = malloc(5 + len);
     bool ok;
 
     must(message != NULL, "malloc");
-    message[0] = (char)flags;
-    message[1] = (char)(len >> 24);
-    message[2] = (char)(len >> 16);
-    message[3] = (char)(len >> 8);
-    message[4] = (char)len;
-    memcpy(message + 5, data, len);
-    ok = send_chunk(request, message, 5 + len);
+    ok = send_chunk(request, message, put_envelope(message, flags, data, len));
     free(message);
     return ok;
+}
+
+/* A message in the request's codec, allocated. */
+static char *encode(const struct peer_request *request, const char *json, size_t *ret_len)
+{
+    char *bytes = request->binary ? proto_event(json, ret_len) : NULL;
+
+    /* what is no event is as wrong in this codec */
+    if (!bytes) {
+        bytes = strdup(json);
+        *ret_len = strlen(json);
+    }
+    must(bytes != NULL, "strdup");
+    return bytes;
 }
 
 bool peer_message(struct peer_request *request, const char *json)
 {
     size_t len = 0;
-    char *bytes = request->binary ? proto_event(json, &len) : NULL;
-    /* what is no event is as wrong in this codec */
-    bool ok = bytes ? peer_envelope(request, 0, bytes, len)
-                    : peer_envelope(request, 0, json, strlen(json));
+    char *bytes = encode(request, json, &len);
+    bool ok = peer_envelope(request, 0, bytes, len);
 
     free(bytes);
+    return ok;
+}
+
+bool peer_two_messages(struct peer_request *request, const char *first, const char *second)
+{
+    size_t first_len = 0;
+    size_t second_len = 0;
+    char *first_bytes = encode(request, first, &first_len);
+    char *second_bytes = encode(request, second, &second_len);
+    char *chunk = malloc(5 + first_len + 5 + second_len);
+    size_t len;
+    bool ok;
+
+    must(chunk != NULL, "malloc");
+    len = put_envelope(chunk, 0, first_bytes, first_len);
+    len += put_envelope(chunk + len, 0, second_bytes, second_len);
+    ok = send_chunk(request, chunk, len);
+    free(chunk);
+    free(second_bytes);
+    free(first_bytes);
     return ok;
 }
 

@@ -61,6 +61,8 @@ bool peer_answer_with(struct peer_request *request, int status, const char *type
 /* A Connect stream in chunks. */
 bool peer_stream_begin(struct peer_request *request);
 bool peer_message(struct peer_request *request, const char *json);
+/* ... two that arrive at once. */
+bool peer_two_messages(struct peer_request *request, const char *first, const char *second);
 bool peer_envelope(struct peer_request *request, int flags, const char *data, size_t len);
 /* The end-of-stream message and the last chunk. */
 bool peer_stream_end(struct peer_request *request, const char *json);

@@ -150,30 +150,11 @@ static void shell(struct world *world, struct peer_request *request, unsigned nt
 /* Its start and its first words come in one piece. */
 static void hasty_shell(struct world *world, struct peer_request *request, unsigned nth)
 {
-    static const char *const messages[] = {
-        "{\"event\":{\"start\":{\"pid\":100}}}",
-        "{\"event\":{\"data\":{\"pty\":\"JCA=\"}}}",
-    };
-    char body[256];
-    char chunk[300];
-    size_t len = 0;
-    int n;
-    size_t i;
-
     (void)world;
     (void)nth;
-    for (i = 0; i < 2; i++) {
-        const char head[5] = {0, 0, 0, 0, (char)strlen(messages[i])};
-
-        memcpy(body + len, head, sizeof(head));
-        memcpy(body + len + sizeof(head), messages[i], strlen(messages[i]));
-        len += sizeof(head) + strlen(messages[i]);
-    }
-    n = snprintf(chunk, sizeof(chunk), "%zx\r\n", len);
-    memcpy(chunk + n, body, len);
-    memcpy(chunk + n + len, "\r\n", 2);
     peer_stream_begin(request);
-    peer_send(request, chunk, (size_t)n + len + 2);
+    peer_two_messages(request, "{\"event\":{\"start\":{\"pid\":100}}}",
+                      "{\"event\":{\"data\":{\"pty\":\"JCA=\"}}}");
     world_end(request, 0);
 }
 
@@ -605,5 +586,5 @@ int main(void)
         IN_WORLD(test_bad_arguments),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return WORLD_RUN(tests);
 }
