@@ -129,6 +129,7 @@ static enum he2b_http_distrust why_untrusted(const struct he2b_http *http, CURLc
 {
     enum {
         VERDICT_OK = 0,
+        VERDICT_NONE = 1, /* libcurl's value for "not asked yet" */
         VERDICT_NOT_YET = 9,
         VERDICT_EXPIRED = 10,
         VERDICT_SELF_SIGNED = 18,
@@ -137,7 +138,7 @@ static enum he2b_http_distrust why_untrusted(const struct he2b_http *http, CURLc
         VERDICT_NO_LEAF_SIGNATURE = 21,
         VERDICT_OTHER_HOST = 62,
     };
-    long verdict = VERDICT_OK;
+    long verdict = VERDICT_NONE;
 
     if (code == CURLE_SSL_CACERT_BADFILE)
         return HE2B_DISTRUST_CA_FILE;
@@ -147,7 +148,8 @@ static enum he2b_http_distrust why_untrusted(const struct he2b_http *http, CURLc
         return HE2B_DISTRUST_OTHER;
     curl_easy_getinfo(http->easy, CURLINFO_SSL_VERIFYRESULT, &verdict);
     switch (verdict) {
-    case VERDICT_OK: /* the names are compared by libcurl itself, after that */
+    case VERDICT_OK: /* the names are compared by libcurl itself */
+    case VERDICT_NONE:
     case VERDICT_OTHER_HOST:
         return HE2B_DISTRUST_NAME;
     case VERDICT_NOT_YET:
