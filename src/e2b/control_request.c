@@ -2,6 +2,7 @@
 
 #include "core/text.h"
 #include "e2b/endpoint.h"
+#include "e2b/unreached.h"
 #include "net/http.h"
 
 #include <stdio.h>
@@ -325,13 +326,11 @@ static void refused(he2b_request *request, const struct he2b_http_result *result
 static void unanswered(he2b_request *request, const struct he2b_http_result *result)
 {
     const char *why = result->why[0] ? result->why : "the connection was lost";
-    int code = HE2B_ERR_UNREACHABLE;
-    const char *hint = "check the network and E2B_API_URL";
+    char todo[HE2B_FAILURE_HINT_MAX];
+    const char *hint = todo;
+    int code = he2b_unreached(result, "E2B_API_URL", todo, sizeof(todo));
 
-    if (result->end == HE2B_HTTP_UNTRUSTED) {
-        code = HE2B_ERR_TLS;
-        hint = "check the server's certificate and SSL_CERT_FILE";
-    } else if (result->end == HE2B_HTTP_TOO_LARGE) {
+    if (result->end == HE2B_HTTP_TOO_LARGE) {
         code = HE2B_ERR_PROTOCOL;
         hint = "check E2B_API_URL";
         why = "the answer is larger than any that E2B's API gives";
@@ -339,7 +338,8 @@ static void unanswered(he2b_request *request, const struct he2b_http_result *res
         code = HE2B_ERR_LOST;
         if (!request->kind->starts && repeat(request, -1))
             return;
-    } else if (request->unreachable++ < UNREACHABLE_MAX && repeat(request, -1)) {
+    } else if (code != HE2B_ERR_TLS && request->unreachable++ < UNREACHABLE_MAX &&
+               repeat(request, -1)) {
         return;
     }
     fail(request, code, result->status, hint, why, strlen(why));

@@ -16,6 +16,7 @@ src_e2b_libe2b_la_SOURCES = \
 	src/e2b/process_spec.c \
 	src/e2b/sandbox_info.c src/e2b/sandbox_info.h \
 	src/e2b/servers.c src/e2b/servers.h \
+	src/e2b/unreached.c src/e2b/unreached.h \
 	src/e2b/upload.c src/e2b/upload.h
 src_e2b_libe2b_la_LIBADD = src/wire/libwire.la
 src/e2b/codec_proto.lo: src/wire/process.pb-c.h

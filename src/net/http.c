@@ -124,6 +124,47 @@ static enum he2b_http_end classify(const struct he2b_http *http, CURLcode code)
     }
 }
 
+/* What libcurl's code and the verdict on the certificate, numbered by OpenSSL, say together. */
+static enum he2b_http_distrust why_untrusted(const struct he2b_http *http, CURLcode code)
+{
+    enum {
+        VERDICT_OK = 0,
+        VERDICT_NONE = 1, /* libcurl's value for "not asked yet" */
+        VERDICT_NOT_YET = 9,
+        VERDICT_EXPIRED = 10,
+        VERDICT_SELF_SIGNED = 18,
+        VERDICT_SELF_SIGNED_IN_CHAIN = 19,
+        VERDICT_NO_LOCAL_ISSUER = 20,
+        VERDICT_NO_LEAF_SIGNATURE = 21,
+        VERDICT_OTHER_HOST = 62,
+    };
+    long verdict = VERDICT_NONE;
+
+    if (code == CURLE_SSL_CACERT_BADFILE)
+        return HE2B_DISTRUST_CA_FILE;
+    if (code == CURLE_SSL_CONNECT_ERROR)
+        return HE2B_DISTRUST_NO_TLS;
+    if (code != CURLE_PEER_FAILED_VERIFICATION)
+        return HE2B_DISTRUST_OTHER;
+    curl_easy_getinfo(http->easy, CURLINFO_SSL_VERIFYRESULT, &verdict);
+    switch (verdict) {
+    case VERDICT_OK: /* the names are compared by libcurl itself */
+    case VERDICT_NONE:
+    case VERDICT_OTHER_HOST:
+        return HE2B_DISTRUST_NAME;
+    case VERDICT_NOT_YET:
+    case VERDICT_EXPIRED:
+        return HE2B_DISTRUST_TIME;
+    case VERDICT_SELF_SIGNED:
+    case VERDICT_SELF_SIGNED_IN_CHAIN:
+    case VERDICT_NO_LOCAL_ISSUER:
+    case VERDICT_NO_LEAF_SIGNATURE:
+        return HE2B_DISTRUST_AUTHORITY;
+    default:
+        return HE2B_DISTRUST_OTHER;
+    }
+}
+
 static int64_t retry_ms(int64_t seconds)
 {
     return (seconds < RETRY_AFTER_MAX_S ? seconds : RETRY_AFTER_MAX_S) * 1000;
@@ -180,6 +221,8 @@ static void on_done(void *arg, CURLcode code)
 
     if (end == HE2B_HTTP_TOO_LARGE)
         why = "the answer is larger than the bound allows";
+    if (end == HE2B_HTTP_UNTRUSTED)
+        http->result.distrust = why_untrusted(http, code);
     finish(http, end, end == HE2B_HTTP_COMPLETE ? NULL : why);
 }
 
@@ -471,12 +514,18 @@ static const char *forbidden(struct he2b_http *http, const struct he2b_http_requ
         if (http->target.loopback || request->plain_http_ok)
             return NULL;
         http->result.end = HE2B_HTTP_UNTRUSTED;
+        http->result.distrust = HE2B_DISTRUST_PLAIN;
         return "plain http is only allowed to loopback, or where the URL was set by the user";
     }
+    http->result.by_proxy = !http->target.loopback && he2b_proxy_is_set();
     *ret_ca = he2b_ca_file(request->ca_file, tried, sizeof(tried));
-    if (*ret_ca)
+    if (*ret_ca) {
+        he2b_text_line(http->result.ca_file, sizeof(http->result.ca_file), *ret_ca,
+                       strlen(*ret_ca));
         return NULL;
+    }
     http->result.end = HE2B_HTTP_UNTRUSTED;
+    http->result.distrust = HE2B_DISTRUST_NO_CA;
     snprintf(why, size, "no CA certificates were found; looked at %s", tried);
     return why;
 }

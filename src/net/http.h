@@ -29,15 +29,31 @@ enum {
     HE2B_HTTP_CAPTURED_MAX = 512,
 };
 
+/* Why TLS was refused, as far as the TLS library says it. */
+enum he2b_http_distrust {
+    HE2B_DISTRUST_OTHER = 0,
+    HE2B_DISTRUST_AUTHORITY = 1, /* no CA that is known here vouches for the certificate */
+    HE2B_DISTRUST_TIME = 2,      /* expired, or not valid yet by this host's clock */
+    HE2B_DISTRUST_NAME = 3,      /* the certificate is another host's */
+    HE2B_DISTRUST_CA_FILE = 4,   /* the CA file cannot be used */
+    HE2B_DISTRUST_NO_CA = 5,     /* there is no CA file */
+    HE2B_DISTRUST_NO_TLS =
+        6, /* what listens there does not speak TLS, or none that is spoken here */
+    HE2B_DISTRUST_PLAIN = 7, /* plain http beyond loopback */
+};
+
 struct he2b_http_result {
     enum he2b_http_end end;
-    int status;              /* 0 if no head was received */
-    char content_type[96];   /* lower case, without parameters; "" if none */
+    enum he2b_http_distrust distrust; /* when end is UNTRUSTED */
+    bool by_proxy;                    /* the environment may have sent it through a proxy */
+    int status;                       /* 0 if no head was received */
+    char content_type[96];            /* lower case, without parameters; "" if none */
     int64_t retry_after_ms;  /* Retry-After as seconds or date, relative to Date; -1: none */
     bool should_retry_false; /* Should-Retry: false (wire H) */
     int64_t date;            /* the Date header, in seconds since 1970; -1: none */
     bool captured_cut;       /* the value of the header asked for did not fit */
     char captured[HE2B_HTTP_CAPTURED_MAX]; /* it, as one line; "" if there was none */
+    char ca_file[128];                     /* what was trusted; "" if nothing was looked for */
     char why[256];                         /* libcurl's words when end is not COMPLETE; one line */
     bool reused;                           /* went over a connection that was open before */
 };

@@ -101,3 +101,18 @@ const char *he2b_ca_file(const char *chosen, char *tried, size_t tried_size)
     }
     return NULL;
 }
+
+bool he2b_proxy_is_set(void)
+{
+    /* the ones that libcurl reads for https */
+    static const char *const variables[] = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+    size_t i;
+
+    for (i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        const char *value = getenv(variables[i]);
+
+        if (value && value[0])
+            return true;
+    }
+    return false;
+}

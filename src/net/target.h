@@ -24,4 +24,8 @@ int he2b_target_read(struct he2b_target *ret, const char *url);
  */
 const char *he2b_ca_file(const char *chosen, char *tried, size_t tried_size);
 
+/* The environment names a proxy for https (whether one host is excepted from it is not looked at).
+ */
+bool he2b_proxy_is_set(void);
+
 #endif

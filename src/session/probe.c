@@ -2,6 +2,7 @@
  * A look into the sandbox: home, working directory, tools (B-28), and what the role wants done with
  * the stamp on the same way (B-62, B-65).
  */
+#include "e2b/unreached.h"
 #include "session/session.h"
 
 #include <stdio.h>
@@ -39,13 +40,12 @@ static void on_end(void *user, int exit_code)
     session->probe_code = exit_code;
 }
 
-static void fail(he2b_session *session, int code, int status, const char *cause)
+static void fail(he2b_session *session, int code, int status, const char *hint, const char *cause)
 {
     struct he2b_secrets secrets;
 
     he2b_session_secrets(session, &secrets);
-    he2b_failure_set(&session->failure, &secrets, code, status, "look into sandbox",
-                     code == HE2B_ERR_PROTOCOL ? "check the setting template" : "try again", "%s",
+    he2b_failure_set(&session->failure, &secrets, code, status, "look into sandbox", hint, "%s",
                      cause);
     if (session->look == HE2B_LOOK_PLAIN)
         he2b_session_post(session, LIFE_FAILED);
@@ -184,6 +184,7 @@ static bool read_output(he2b_session *session)
 static void on_done(void *user, const struct he2b_rpc_result *result)
 {
     he2b_session *session = user;
+    char hint[HE2B_FAILURE_HINT_MAX];
     enum he2b_start_outcome outcome;
 
     session->probe = NULL;
@@ -191,12 +192,12 @@ static void on_done(void *user, const struct he2b_rpc_result *result)
         if (session->probe_code == 0 && read_output(session)) {
             succeed(session);
         } else if (session->probe_code == STAMP_KEPT || session->probe_code == STAMP_UNMADE) {
-            fail(session, HE2B_ERR_REFUSED, 0,
+            fail(session, HE2B_ERR_REFUSED, 0, "try again",
                  session->probe_code == STAMP_KEPT
                      ? "the stamp in the sandbox's home cannot be removed"
                      : "the stamp cannot be written into the sandbox's home; is its disk full?");
         } else {
-            fail(session, HE2B_ERR_PROTOCOL, 0,
+            fail(session, HE2B_ERR_PROTOCOL, 0, "check the setting template",
                  "the first command did not answer as a shell does; does the template have sh?");
         }
         return;
@@ -207,11 +208,13 @@ static void on_done(void *user, const struct he2b_rpc_result *result)
     if (outcome != HE2B_START_REFUSED && he2b_now_ms() < session->probe_give_up_ms &&
         he2b_timer_arm(session->probe_timer, PROBE_AGAIN_MS) == HE2B_OK)
         return;
-    fail(session,
-         outcome == HE2B_START_REFUSED && result->connect ? HE2B_ERR_REFUSED
-         : outcome == HE2B_START_REFUSED                  ? HE2B_ERR_UNREACHABLE
-                                                          : HE2B_ERR_LOST,
-         result->http.status, result->message);
+    if (outcome != HE2B_START_REFUSED)
+        fail(session, HE2B_ERR_LOST, result->http.status, "try again", result->message);
+    else if (result->connect || result->http.end == HE2B_HTTP_COMPLETE)
+        fail(session, HE2B_ERR_REFUSED, result->http.status, "try again", result->message);
+    else
+        fail(session, he2b_unreached(&result->http, "E2B_SANDBOX_URL", hint, sizeof(hint)), 0, hint,
+             result->message);
 }
 
 static void start(void *arg)
@@ -244,7 +247,7 @@ static void start(void *arg)
     spec.silence_ms = PROBE_SILENCE_MS;
     error = he2b_process_start(&session->probe, &target, &spec, &events, session);
     if (error)
-        fail(session, error, 0, he2b_strerror(error));
+        fail(session, error, 0, "try again", he2b_strerror(error));
 }
 
 void he2b_probe_send(he2b_session *session, enum he2b_look look)
@@ -252,7 +255,7 @@ void he2b_probe_send(he2b_session *session, enum he2b_look look)
     session->look = look;
     if (!session->probe_timer &&
         he2b_timer_new(&session->probe_timer, session->loop, start, session) != HE2B_OK) {
-        fail(session, HE2B_ERR_NOMEM, 0, he2b_strerror(HE2B_ERR_NOMEM));
+        fail(session, HE2B_ERR_NOMEM, 0, "try again", he2b_strerror(HE2B_ERR_NOMEM));
         return;
     }
     session->probe_give_up_ms = he2b_now_ms() + PROBE_FOR_MS;

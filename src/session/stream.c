@@ -1,4 +1,5 @@
 /* What of a command goes over the wire: its stream, its input, its kill, the look after a loss. */
+#include "e2b/unreached.h"
 #include "session/command.h"
 
 #include <stdio.h>
@@ -62,6 +63,7 @@ static void move_session(he2b_command *command)
 static void settle_stream(he2b_command *command)
 {
     const struct he2b_rpc_result *result = &command->stream_result;
+    char hint[HE2B_FAILURE_HINT_MAX];
 
     if (he2b_stream_denied(command))
         return; /* told already; the process that ended is not the command */
@@ -79,12 +81,10 @@ static void settle_stream(he2b_command *command)
             break;
         if (result->connect || result->http.end == HE2B_HTTP_COMPLETE)
             set_failure(command, HE2B_ERR_REFUSED, result->http.status, NULL, result->message);
-        else if (result->http.end == HE2B_HTTP_UNTRUSTED)
-            set_failure(command, HE2B_ERR_TLS, 0,
-                        "check the server's certificate and SSL_CERT_FILE", result->message);
         else
-            set_failure(command, HE2B_ERR_UNREACHABLE, 0, "check the network and E2B_SANDBOX_URL",
-                        result->message);
+            set_failure(command,
+                        he2b_unreached(&result->http, "E2B_SANDBOX_URL", hint, sizeof(hint)), 0,
+                        hint, result->message);
         he2b_command_post(command, CMD_REFUSED);
         break;
     case HE2B_START_NO_SANDBOX:

@@ -1,5 +1,7 @@
 #include "session/terminal.h"
 
+#include "e2b/unreached.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,6 +146,7 @@ static void refuse(he2b_terminal *terminal)
 {
     const struct he2b_rpc_result *result = &terminal->stream_result;
     enum he2b_start_outcome outcome = he2b_start_outcome(result);
+    char hint[HE2B_FAILURE_HINT_MAX];
 
     /* A shell that was told nothing yet may be started twice. */
     if ((outcome == HE2B_START_NO_SANDBOX || outcome == HE2B_START_NOT_YET) &&
@@ -156,12 +159,9 @@ static void refuse(he2b_terminal *terminal)
         he2b_terminal_lost(terminal);
     else if (result->connect || result->http.end == HE2B_HTTP_COMPLETE)
         fail_with(terminal, HE2B_ERR_REFUSED, result->http.status, NULL, result->message);
-    else if (result->http.end == HE2B_HTTP_UNTRUSTED)
-        fail_with(terminal, HE2B_ERR_TLS, 0, "check the server's certificate and SSL_CERT_FILE",
-                  result->message);
     else
-        fail_with(terminal, HE2B_ERR_UNREACHABLE, 0, "check the network and E2B_SANDBOX_URL",
-                  result->message);
+        fail_with(terminal, he2b_unreached(&result->http, "E2B_SANDBOX_URL", hint, sizeof(hint)), 0,
+                  hint, result->message);
 }
 
 static void tell_start(he2b_terminal *terminal)

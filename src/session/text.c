@@ -1,4 +1,5 @@
 /* A command's text that no argument can hold: into a file of the sandbox, before its Start. */
+#include "e2b/unreached.h"
 #include "session/command.h"
 
 #include <stdio.h>
@@ -21,6 +22,7 @@ void he2b_text_path(const he2b_command *command, char out[HE2B_URL_MAX])
 /* Whatever went wrong, the command did not begin. */
 static void refuse(he2b_command *command, const struct he2b_rpc_result *result)
 {
+    char todo[HE2B_FAILURE_HINT_MAX];
     const char *hint = "try again";
     int code = HE2B_ERR_LOST;
 
@@ -31,12 +33,8 @@ static void refuse(he2b_command *command, const struct he2b_rpc_result *result)
         command->vanished_before = true;
         return;
     case HE2B_START_REFUSED:
-        code = HE2B_ERR_UNREACHABLE;
-        hint = "check the network and E2B_SANDBOX_URL";
-        if (result->http.end == HE2B_HTTP_UNTRUSTED) {
-            code = HE2B_ERR_TLS;
-            hint = "check the server's certificate and SSL_CERT_FILE";
-        }
+        code = he2b_unreached(&result->http, "E2B_SANDBOX_URL", todo, sizeof(todo));
+        hint = todo;
         break;
     case HE2B_START_NOT_YET:
     case HE2B_START_UNKNOWN:

@@ -2,6 +2,7 @@
 import pytest
 from local_server import Server
 from scripted_peer import Peer
+from tls_front import Tls
 
 
 @pytest.fixture(scope="session")
@@ -25,6 +26,14 @@ def start_server(tmp_path):
     for server in started:
         if server.process.poll() is None:
             server.stop()
+
+
+@pytest.fixture(scope="session")
+def tls(tmp_path_factory):
+    """A private CA, and nginx before servers: tls.front(url)."""
+    tls = Tls(tmp_path_factory.mktemp("tls") / "tls")
+    yield tls
+    tls.stop()
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ E2B_TESTS = $(E2B_SCENE_TESTS) $(E2B_PLAYED_TESTS) \
 	tests/unit/e2b/test_codec \
 	tests/unit/e2b/test_create_body \
 	tests/unit/e2b/test_endpoint \
-	tests/unit/e2b/test_servers
+	tests/unit/e2b/test_servers \
+	tests/unit/e2b/test_unreached
 check_PROGRAMS += $(E2B_TESTS)
 TESTS += $(E2B_TESTS)
 
@@ -43,4 +44,5 @@ tests_unit_e2b_test_peer_child_SOURCES = tests/unit/e2b/test_peer_child.c $(E2B_
 tests_unit_e2b_test_peer_child_LDADD = $(E2B_PLAYED_LIBS)
 tests_unit_e2b_test_peer_child_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_e2b_test_servers_LDADD = $(E2B_TEST_LIBS)
+tests_unit_e2b_test_unreached_LDADD = $(E2B_TEST_LIBS)
 tests_unit_e2b_test_servers_CFLAGS = $(AM_CFLAGS) -pthread
