@@ -39,7 +39,7 @@ def stalled(ask):
     return ask("stalled", 16)
 
 
-def test_readers_that_stop_stop_their_own_transfers_only(stalled):  # B-40, B-50
+def test_readers_that_stop_stop_their_own_transfers_only(stalled):  # B-40, B-50, FB-31
     assert stalled["beside"] and stalled["others_still"]
     assert stalled["outcomes"] == [True]  # all of them killed, and not one that ended by itself
 
@@ -51,7 +51,7 @@ def test_a_stopped_reader_costs_a_bounded_memory_and_no_time(stalled):  # FB-34
     assert stalled["wakeups"] < 5 * stalled["seconds"]
 
 
-def test_much_output_grows_nothing(ask):  # B-40
+def test_much_output_grows_nothing(ask):  # B-40, FB-09
     it = ask("output", 256 << 20)
     assert it["bytes"] == 256 << 20
     assert it["grown_kib"] < 4 * MIB

@@ -403,6 +403,35 @@ static void keep_killer(struct world *world, struct peer_request *request, unsig
     peer_gate_raise(&world->killed);
 }
 
+static void note_deadline(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)nth;
+    if (peer_header(request, "Connect-Timeout-Ms", world->scope, sizeof(world->scope)))
+        world_note(world, "deadline");
+    world_command(request, "", 0);
+}
+
+/* B-44, FB-10: the daemon's deadline would end one process, and break the pipes of those that live
+ * on: none is sent, with a limit or without. */
+static void test_no_deadline_of_the_daemon(void **state)
+{
+    struct world *world = *state;
+    struct ran ran;
+    int64_t limit_ms;
+
+    world->on_command = note_deadline;
+    world_session(world);
+    for (limit_ms = 0; limit_ms <= 60000; limit_ms += 60000) {
+        ran_new(&ran, world, "true");
+        he2b_command_set_timeout(ran.command, limit_ms);
+        ran_go(&ran);
+        world_run(world);
+        assert_int_equal(ran.outcome, HE2B_ENDED);
+        ran_del(&ran);
+    }
+    assert_null(strstr(world_log(world), "deadline"));
+}
+
 /* B-43: 130; the group of its pid is ended by a second command, as root. */
 static void test_kill(void **state)
 {
@@ -832,6 +861,7 @@ int main(void)
         IN_WORLD(test_directory_is_gone),
         IN_WORLD(test_start_is_lost),
         IN_WORLD(test_kill),
+        IN_WORLD(test_no_deadline_of_the_daemon),
         IN_WORLD(test_kill_without_root),
         IN_WORLD(test_kill_gets_no_answer),
         IN_WORLD(test_limit),

@@ -358,8 +358,8 @@ static void on_prepared(void *user, const he2b_failure *failure)
     *prepared = true;
 }
 
-/* B-32: what the server says of the end counts when it is less than what was asked for, by the
- * server's own clock; more than that is not believed. */
+/* B-32, FB-48: what the server says of the end counts when it is less than what was asked for, by
+ * the server's own clock; more than that is not believed. */
 static void test_silent_cut(void **state)
 {
     static const struct {

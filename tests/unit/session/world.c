@@ -32,6 +32,7 @@ enum kind {
     UPLOAD,
     OTHER,
 };
+_Static_assert((int)OTHER < (int)WORLD_KINDS, "each kind is counted");
 
 static const char *const kind_names[] = {
     "create", "list", "get",    "connect", "kill",  "health",      "probe",  "unstamp", "restamp",

@@ -14,6 +14,7 @@ enum {
     WORLD_LOG_MAX = 8192,
     WORLD_OUTPUT_MAX = 1 << 20,
     WORLD_WORD = 16,
+    WORLD_KINDS = 24, /* of requests, at most */
 };
 
 #define WORLD_FOLDER "/tmp/.hermes-e2b-1000"
@@ -52,7 +53,7 @@ struct world {
     pthread_mutex_t lock;
     char log[WORLD_LOG_MAX]; /* "create probe command kill"; not "get", which comes beside */
     char last_body[WORLD_LOG_MAX];
-    unsigned counts[16];
+    unsigned counts[WORLD_KINDS];
     bool exists;               /* a sandbox of the scope, for the list */
     char scope[64];            /* of the last create's metadata */
     char stamp[64];            /* second line of the sandbox's stamp, "": none */
