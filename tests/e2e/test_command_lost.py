@@ -164,14 +164,18 @@ def reboot(server, session):
     assert server.api("POST", path + "/connect", {"timeout": 300})[0] == 201
 
 
-def test_boot_between_start_and_repeat(server, session, proxy):
-    """The first was never seen in the old boot; nobody knows what the new disk has of it."""
-    run(session, "true")
+def test_boot_between_start_and_repeat(server, start_session, proxy):
+    """Nobody knows what the first did in the boot that is over, and what the disk has kept of it:
+    here it has kept the folder of the records, but not this one."""
+    session = start_session(proxy.url, secure="false")
+    folder = run(session, "echo /tmp/.hermes-e2b-*/*-*-*-*-*")[0].decode().strip()
     proxy.cuts["first"] = Cut("up", 0)
     proxy.cuts["second"] = repeat = Cut(stall=True)
     command = session.command(counting("first").encode() + b" # second")
     assert repeat.taken.wait(30)
     reboot(server, session)
+    Sandbox(server, {"sandboxID": session.sandbox_id}).run(
+        "mkdir -p %s && touch %s/all-recorded" % (folder, folder))
     repeat.release()
     finish(command)
     assert (command.outcome, command.exit_code) == (_native.UNKNOWN, 255)

@@ -694,6 +694,24 @@ static void test_watchdog_holds_nothing(void **state)
     until_count(long_watch_s, 0, NULL);
 }
 
+/* The wrapper was ended by somebody else: its pid may be another's by then, and nothing is killed.
+ */
+static void test_watchdog_of_a_dead_wrapper(void **state)
+{
+    struct output output;
+    struct child child;
+    int pid = 0;
+
+    (void)state;
+    spawn_watched(&child, with_sleep("exec %s"), 1);
+    until_count(LONG_SLEEP_S, 1, &pid);
+    assert_int_equal(kill(child.pid, SIGKILL), 0);
+    until_count(watch_name, 0, NULL);
+    assert_int_equal(count_with(LONG_SLEEP_S, NULL), 1);
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    collect(&child, &output);
+}
+
 /* Commands that end at once, so that the watchdog may not even lead its session yet. */
 static void test_watchdogs_are_cancelled(void **state)
 {
@@ -803,6 +821,7 @@ static int test_with(const char *name, const char *folder)
         cmocka_unit_test(test_probe_makes_the_folder),
         cmocka_unit_test(test_watchdog_ends_the_group),
         cmocka_unit_test(test_watchdog_holds_nothing),
+        cmocka_unit_test(test_watchdog_of_a_dead_wrapper),
         cmocka_unit_test(test_watchdogs_are_cancelled),
         cmocka_unit_test(test_children_outlive_the_limit),
         cmocka_unit_test(test_kill_ends_the_watchdog),
