@@ -1,7 +1,10 @@
-# host: the files that processes of one host share (locks, marker); includes core alone.
+# host: the files that processes of one host share (locks, marker), archives, and what comes home
+# from a sandbox; includes core alone.
 noinst_LTLIBRARIES += src/host/libhost.la
 src_host_libhost_la_SOURCES = \
+	src/host/archive.c src/host/archive.h \
 	src/host/files.c src/host/files.h \
 	src/host/folder.c src/host/folder.h \
 	src/host/lock.c src/host/lock.h \
 	src/host/marker.c src/host/marker.h
+src_host_libhost_la_LIBADD = $(ARCHIVE_LIBS)

@@ -17,7 +17,8 @@ only 'src/net/|src/local/' 'event2/'
 only 'src/net/' 'curl/'
 only 'src/core/json\.c$' 'json-c/'
 only 'src/local/' 'microhttpd'
-only 'src/core/scope\.c$|src/local/' 'nettle/'
+only 'src/core/sha256\.c$|src/local/' 'nettle/'
+only 'src/host/archive\.c$' 'archive'
 only 'pybind/' 'Python\.h'
 
 # may FOLDER ALLOWED: what files below FOLDER include of ours must match ALLOWED
