@@ -69,7 +69,8 @@ void he2b_archive_del(he2b_archive *archive);
 /* The next member; what is left of the one before is passed over, and counts. */
 enum he2b_archive_answer he2b_archive_next(he2b_archive *archive, struct he2b_member *ret);
 /* The next piece of a FILE's data, valid until the next call. */
-enum he2b_archive_answer he2b_archive_data(he2b_archive *archive, const void **ret, size_t *ret_len);
+enum he2b_archive_answer he2b_archive_data(he2b_archive *archive, const void **ret,
+                                           size_t *ret_len);
 
 /* One line without control bytes; "" while nothing failed. */
 const char *he2b_archive_why(const he2b_archive *archive);
