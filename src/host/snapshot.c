@@ -5,9 +5,11 @@
 #include "host/tree.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -16,8 +18,6 @@ enum {
 };
 
 static const char *const roots[] = {"skills/", "memories/"};
-/* Only its folder counts: the spool has no name. */
-static const char spool_path[] = "cache/e2b/spool";
 
 void he2b_snapshot_init(struct he2b_snapshot *snapshot, int home, const char *prefix,
                         struct he2b_fates *fates)
@@ -52,25 +52,26 @@ static int no_memory(struct he2b_snapshot *snapshot)
 
 /* ---- the spool ---- */
 
+/* Through links, unlike what is restored: the folder is this product's own, and so are the links
+ * that a user makes of it or of cache. */
 static int open_spool(struct he2b_snapshot *snapshot)
 {
-    const char *last;
+    int error = 0;
     int folder;
 
     if (snapshot->spool >= 0)
         return 0;
-    folder = he2b_tree_parent(snapshot->home, spool_path, 0700, NULL, NULL, &last);
+    if ((mkdirat(snapshot->home, "cache", 0700) < 0 && errno != EEXIST) ||
+        (mkdirat(snapshot->home, "cache/e2b", 0700) < 0 && errno != EEXIST))
+        return errno;
+    folder = openat(snapshot->home, "cache/e2b", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0)
         return errno;
     snapshot->spool = he2b_new_file_nameless(folder);
-    if (snapshot->spool < 0) {
-        int error = errno;
-
-        close(folder);
-        return error;
-    }
+    if (snapshot->spool < 0)
+        error = errno;
     close(folder);
-    return 0;
+    return error;
 }
 
 static int keep(struct he2b_snapshot *snapshot, const void *data, size_t len)

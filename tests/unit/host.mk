@@ -1,13 +1,16 @@
 # tests of host, with real processes and files; each test has a home of its own
 HOST_TESTS = \
+	tests/unit/host/test_archive \
 	tests/unit/host/test_files \
 	tests/unit/host/test_lock \
-	tests/unit/host/test_marker
+	tests/unit/host/test_marker \
+	tests/unit/host/test_recovery
 check_PROGRAMS += $(HOST_TESTS)
 TESTS += $(HOST_TESTS)
 
 check_LTLIBRARIES += tests/unit/libbox.la
-tests_unit_libbox_la_SOURCES = tests/unit/host/box.c tests/unit/host/box.h
+tests_unit_libbox_la_SOURCES = tests/unit/host/box.c tests/unit/host/box.h \
+	tests/unit/host/tarball.c tests/unit/host/tarball.h
 HOST_TEST_LIBS = tests/unit/libbox.la src/host/libhost.la src/core/libcore.la $(CMOCKA_LIBS)
 tests_unit_host_test_files_LDADD = src/host/libhost.la src/core/libcore.la $(CMOCKA_LIBS)
 tests_unit_host_test_lock_SOURCES = tests/unit/host/test_lock.c \
@@ -15,3 +18,5 @@ tests_unit_host_test_lock_SOURCES = tests/unit/host/test_lock.c \
 tests_unit_host_test_lock_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=flock -Wl,--wrap=open
 tests_unit_host_test_lock_LDADD = $(HOST_TEST_LIBS)
 tests_unit_host_test_marker_LDADD = $(HOST_TEST_LIBS)
+tests_unit_host_test_recovery_LDADD = $(HOST_TEST_LIBS)
+tests_unit_host_test_archive_LDADD = $(HOST_TEST_LIBS)
