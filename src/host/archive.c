@@ -336,19 +336,21 @@ struct he2b_archive_writer {
     he2b_archive_sink_fn sink;
     void *user;
     int error; /* the sink's */
+    bool dropped;
     bool failed;
     char buffer[WHOLE_MAX];
 };
 
+/* Never fails: libarchive 3.6 leaks its compressor once a write failed. What comes after a failure,
+ * or when the writer is given up, goes nowhere. */
 static la_ssize_t take(struct archive *tar, void *user, const void *bytes, size_t len)
 {
     he2b_archive_writer *writer = user;
 
-    writer->error = writer->sink(writer->user, bytes, len);
-    if (writer->error == 0)
-        return (la_ssize_t)len;
-    archive_set_error(tar, writer->error, "%s", strerror(writer->error));
-    return -1;
+    (void)tar;
+    if (writer->error == 0 && !writer->dropped)
+        writer->error = writer->sink(writer->user, bytes, len);
+    return (la_ssize_t)len;
 }
 
 static int set_up_writer(he2b_archive_writer *writer)
@@ -394,11 +396,9 @@ void he2b_archive_writer_del(he2b_archive_writer *writer)
 {
     if (!writer)
         return;
-    if (writer->tar) {
-        /* or freeing it would write the end that makes it look whole */
-        archive_write_fail(writer->tar);
-        archive_write_free(writer->tar);
-    }
+    /* freeing it writes the end, which would make it look whole */
+    writer->dropped = true;
+    archive_write_free(writer->tar);
     if (writer->locale != (locale_t)0)
         freelocale(writer->locale);
     free(writer);
@@ -438,14 +438,14 @@ static bool header(he2b_archive_writer *writer, const char *name, const struct s
     archive_entry_set_mtime(entry, file->st_mtime, 0);
     r = archive_write_header(writer->tar, entry);
     archive_entry_free(entry);
-    return r == ARCHIVE_OK || r == ARCHIVE_WARN;
+    return writer->error == 0 && (r == ARCHIVE_OK || r == ARCHIVE_WARN);
 }
 
 static bool put(he2b_archive_writer *writer, struct he2b_sha256 *hash, const char *bytes,
                 size_t len)
 {
     he2b_sha256_add(hash, bytes, len);
-    return archive_write_data(writer->tar, bytes, len) == (la_ssize_t)len;
+    return archive_write_data(writer->tar, bytes, len) == (la_ssize_t)len && writer->error == 0;
 }
 
 /* The rest of a file that did not fit into the buffer: exactly as many bytes as its header says. */
@@ -509,7 +509,8 @@ static enum he2b_archive_added add(he2b_archive_writer *writer, const char *name
         return HE2B_ADDED_FAILED;
     if (ret->size > first)
         added = rest(writer, &hash, fd, ret->size - first, ret);
-    if (added == HE2B_ADDED_FAILED || archive_write_finish_entry(writer->tar) != ARCHIVE_OK)
+    if (added == HE2B_ADDED_FAILED || archive_write_finish_entry(writer->tar) != ARCHIVE_OK ||
+        writer->error)
         return HE2B_ADDED_FAILED;
     he2b_sha256_end(&hash, ret->sum);
     if (fstat(fd, &after) < 0 || !same(&before, &after))
@@ -544,7 +545,7 @@ int he2b_archive_writer_finish(he2b_archive_writer *writer)
     r = archive_write_close(writer->tar);
     uselocale(before);
     writer->failed = true;
-    if (r == ARCHIVE_OK)
+    if (r == ARCHIVE_OK && writer->error == 0)
         return HE2B_OK;
     return writer->error ? HE2B_ERR_SYSTEM : HE2B_ERR_NOMEM;
 }

@@ -111,7 +111,8 @@ ssize_t tarball_source(void *user, void *data, size_t size)
         n = size;
     if (tar->piece && n > tar->piece)
         n = tar->piece;
-    memcpy(data, tar->data + tar->at, n);
+    if (n > 0)
+        memcpy(data, tar->data + tar->at, n);
     tar->at += n;
     return (ssize_t)n;
 }
