@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 VERSION = re.search(
     r'^#define HE2B_VERSION "(.+)"$', (HERE / "src/he2b.h").read_text(), re.MULTILINE
 ).group(1)
-LIBRARIES = ("libevent_core", "libcurl", "json-c", "nettle", "libprotobuf-c")
+LIBRARIES = ("libevent_core", "libcurl", "json-c", "nettle", "libprotobuf-c", "libarchive")
 
 
 def run(command, folder):

@@ -10,6 +10,7 @@ src_core_libcore_la_SOURCES = \
 	src/core/scope.c src/core/scope.h \
 	src/core/secrets.c src/core/secrets.h \
 	src/core/settings.c src/core/settings.h \
+	src/core/sha256.c src/core/sha256.h \
 	src/core/text.c src/core/text.h \
 	src/core/wipe.c src/core/wipe.h
 src_core_libcore_la_LIBADD = $(JSON_LIBS) $(NETTLE_LIBS)

@@ -1,6 +1,7 @@
 #include "core/scope.h"
 
-#include <nettle/sha2.h>
+#include "core/sha256.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -10,21 +11,20 @@ enum {
 };
 
 /* The first digits hex digits of the hash, and a NUL. */
-static void finish(char *ret, size_t digits, struct sha256_ctx *hash)
+static void finish(char *ret, size_t digits, struct he2b_sha256 *hash)
 {
-    static const char hex[] = "0123456789abcdef";
-    uint8_t bytes[SHA256_DIGEST_SIZE];
-    size_t i;
+    uint8_t sum[HE2B_SHA256_SIZE];
+    char hex[HE2B_SHA256_HEX_MAX];
 
-    sha256_digest(hash, sizeof(bytes), bytes);
-    for (i = 0; i < digits; i++)
-        ret[i] = hex[i % 2 ? bytes[i / 2] & 0x0f : bytes[i / 2] >> 4];
+    he2b_sha256_end(hash, sum);
+    he2b_sha256_hex(hex, sum);
+    memcpy(ret, hex, digits);
     ret[digits] = '\0';
 }
 
-static void add(struct sha256_ctx *hash, const char *text)
+static void add(struct he2b_sha256 *hash, const char *text)
 {
-    sha256_update(hash, strlen(text), (const uint8_t *)text);
+    he2b_sha256_add(hash, text, strlen(text));
 }
 
 void he2b_scope_digest(char ret[HE2B_SCOPE_MAX], const struct he2b_scope *scope)
@@ -37,13 +37,13 @@ void he2b_scope_digest(char ret[HE2B_SCOPE_MAX], const struct he2b_scope *scope)
         scope->internet ? "net" : "nonet",
         scope->secure ? "secure" : "insecure",
     };
-    struct sha256_ctx hash;
+    struct he2b_sha256 hash;
     size_t i;
 
-    sha256_init(&hash);
+    he2b_sha256_init(&hash);
     for (i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         if (i > 0)
-            sha256_update(&hash, 1, (const uint8_t *)"");
+            he2b_sha256_add(&hash, "", 1);
         add(&hash, texts[i]);
     }
     finish(ret, HE2B_SCOPE_MAX - 1, &hash);
@@ -52,13 +52,13 @@ void he2b_scope_digest(char ret[HE2B_SCOPE_MAX], const struct he2b_scope *scope)
 void he2b_scope_name(char ret[HE2B_SCOPE_NAME_MAX], const char *scope)
 {
     size_t len = strlen(scope);
-    struct sha256_ctx hash;
+    struct he2b_sha256 hash;
 
     if (len >= NAME_MIN && len <= NAME_MAX_DIGITS && strspn(scope, "0123456789abcdef") == len) {
         memcpy(ret, scope, len + 1);
         return;
     }
-    sha256_init(&hash);
+    he2b_sha256_init(&hash);
     add(&hash, scope);
     finish(ret, HE2B_SCOPE_NAME_MAX - 1, &hash);
 }

@@ -8,6 +8,7 @@ CORE_TESTS = \
 	tests/unit/core/test_scope \
 	tests/unit/core/test_secrets \
 	tests/unit/core/test_settings \
+	tests/unit/core/test_sha256 \
 	tests/unit/core/test_text \
 	tests/unit/machines/test_envelope \
 	tests/unit/machines/test_marker
@@ -24,6 +25,7 @@ tests_unit_core_test_rfc3339_LDADD = $(CORE_TEST_LIBS)
 tests_unit_core_test_scope_LDADD = $(CORE_TEST_LIBS)
 tests_unit_core_test_secrets_LDADD = $(CORE_TEST_LIBS)
 tests_unit_core_test_settings_LDADD = $(CORE_TEST_LIBS)
+tests_unit_core_test_sha256_LDADD = $(CORE_TEST_LIBS)
 tests_unit_core_test_text_LDADD = $(CORE_TEST_LIBS)
 tests_unit_machines_test_envelope_LDADD = machines/libmachines.la $(CMOCKA_LIBS)
 tests_unit_machines_test_marker_LDADD = machines/libmachines.la $(CMOCKA_LIBS)
