@@ -7,8 +7,9 @@ AM_TESTS_ENVIRONMENT = \
 	RAGEL='$(RAGEL)'; export RAGEL; \
 	PYTHON='$(PYTHON)'; export PYTHON;
 
+# The longest tests first, so that a parallel make does not wait for them at the end.
+include tests/explore/local.mk
 include tests/peer/local.mk
 include tests/unit/local.mk
 include tests/chart/local.mk
-include tests/explore/local.mk
 include tests/e2e/local.mk
