@@ -253,11 +253,12 @@ SIDES = {
 class Lanes:
     """The library and the SDK as processes on the same server, and ended together."""
 
-    def __init__(self, options, variables):
+    def __init__(self, options, variables, others=None):
+        """others: variables of a side that differ."""
         self.sides = {}
         try:
             for name, start in SIDES.items():
-                self.sides[name] = start(options, variables)
+                self.sides[name] = start(options, (others or {}).get(name, variables))
         except BaseException:
             self.close()
             raise
