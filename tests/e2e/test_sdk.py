@@ -1,10 +1,11 @@
 """e2b-local as the official Python SDK sees it: an independent client of the same wire."""
 import asyncio
 import datetime
+import re
 import threading
 
 import pytest
-from e2b import (AsyncSandbox, AuthenticationException, CommandExitException, NotFoundException, Sandbox,
+from e2b import (AsyncSandbox, AuthenticationException, CommandExitException, NotFoundException, PtySize, Sandbox,
                  SandboxException, SandboxNotFoundException, SandboxQuery, SandboxState, TimeoutException)
 from local_server import until
 
@@ -202,6 +203,18 @@ def test_reconnect_to_a_command(box):
     again = box.commands.connect(handle.pid)
     box.files.write("go", "")
     assert again.wait().stdout == "done\n"
+
+
+def test_a_terminal(box):
+    seen = []
+    handle = box.pty.create(PtySize(rows=30, cols=100))
+    box.pty.resize(handle.pid, PtySize(rows=31, cols=101))
+    box.pty.send_stdin(handle.pid, b"stty size; exit 3\r")
+    with pytest.raises(CommandExitException) as end:
+        handle.wait(on_pty=seen.append)
+    assert end.value.exit_code == 3
+    assert re.search(rb"[\r\n]31 101\r\n", b"".join(seen))
+    assert box.pty.kill(handle.pid) is False
 
 
 def test_callbacks_and_large_output(box):
