@@ -8,7 +8,12 @@
  *   open             new sandbox, ready for the requests below
  *   command N SHELL  N times "echo hi", one after the other; SHELL is login (bash -l) or plain
  *   output BYTES X   a command that prints so many bytes; X is for the other side, ignored here
+ *   many N           N times "echo hi" at once; the time until the last of them has ended, and what
+ *                    memory and threads they took beyond what was there
+ *   input BYTES N    N times "wc -c" with so many bytes as standard input, one after the other
  *   close            kills the sandbox of open
+ *   spawn N FILE     no sandbox: the program in FILE (its words, each with a NUL behind it) N times
+ *                    at once on this host, output read: what the same takes without any server
  *   idle N S HOME    N sessions, each of a persistent scope of its own below HOME, each with one
  *                    command behind it; then S seconds of nothing: memory of those beyond the
  *                    first, and how often the loop's thread woke up
@@ -25,16 +30,23 @@
 #include <fcntl.h>
 #include <he2b.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 /* Guards the arrays of samples against a mistyped request. */
 #define MAX_COMMANDS 100000
+/* More at once need more descriptors than a process has by default. */
+#define MAX_AT_ONCE 400
+/* Of standard input: he2b_command_set_stdin() takes more, one piece on the wire does not. */
+#define MAX_INPUT (1 << 20)
 /* One line of 64 bytes; "output" prints it over and over. */
 #define PATTERN "0123456789abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -143,6 +155,8 @@ struct call {
     int output;
     int login;
     const char *text;
+    const void *input; /* standard input; NULL: none */
+    size_t input_len;
     int exit_code;
     /* why it failed; "" if it did not */
     char failure[512];
@@ -241,6 +255,8 @@ static void do_start(void *arg)
         he2b_command_set_login(call->command, call->login);
         error = he2b_command_set_output(call->command, call->output);
     }
+    if (error == HE2B_OK && call->input)
+        error = he2b_command_set_stdin(call->command, call->input, call->input_len);
     if (error == HE2B_OK)
         error = he2b_command_start(call->command, on_ended, call);
     if (error != HE2B_OK)
@@ -313,6 +329,15 @@ static void request_create(void)
     end_line();
 }
 
+static void print_samples(const double *samples, long count, double cpu)
+{
+    printf("{\"cpu_s\": %.6f, \"ms\": [", cpu);
+    for (long i = 0; i < count; i++)
+        printf("%s%.3f", i ? ", " : "", samples[i]);
+    printf("]}");
+    end_line();
+}
+
 static void request_command(struct call *call, long count, int login)
 {
     double *samples = calloc((size_t)count, sizeof(*samples)), cpu = cpu_s();
@@ -325,12 +350,7 @@ static void request_command(struct call *call, long count, int login)
         run_echo(call, now_ms(), &timing);
         samples[i] = timing.end_ms;
     }
-    cpu = cpu_s() - cpu;
-    printf("{\"cpu_s\": %.6f, \"ms\": [", cpu);
-    for (long i = 0; i < count; i++)
-        printf("%s%.3f", i ? ", " : "", samples[i]);
-    printf("]}");
-    end_line();
+    print_samples(samples, count, cpu_s() - cpu);
     free(samples);
 }
 
@@ -355,6 +375,167 @@ static void request_output(struct call *call, int64_t size)
            ", \"rss_kib\": %ld, \"peak_kib\": %ld}",
            timing.end_ms, cpu, timing.bytes, before, memory_kib("VmHWM:"));
     end_line();
+}
+
+/* ---- many at once -------------------------------------------------------------------------------
+ */
+
+/* Reads all of them to their ends; every one must have printed so many bytes. */
+static void read_all(const int *fds, long count, int64_t expected)
+{
+    struct pollfd *waits = calloc((size_t)count, sizeof(*waits));
+    int64_t *got = calloc((size_t)count, sizeof(*got));
+    char buffer[4096];
+    long left = count;
+
+    if (!waits || !got)
+        die("read", "out of memory");
+    for (long i = 0; i < count; i++)
+        waits[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+    while (left) {
+        if (poll(waits, (nfds_t)count, -1) < 0 && errno != EINTR)
+            die("poll", strerror(errno));
+        for (long i = 0; i < count; i++) {
+            ssize_t n;
+
+            if (waits[i].fd < 0 || !waits[i].revents)
+                continue;
+            n = read(waits[i].fd, buffer, sizeof(buffer));
+            if (n > 0) {
+                got[i] += n;
+                continue;
+            }
+            close(waits[i].fd);
+            waits[i].fd = -1;
+            left--;
+            if (expected >= 0 && got[i] != expected)
+                die("echo", "not the output that was expected");
+        }
+    }
+    free(got);
+    free(waits);
+}
+
+static void request_many(he2b_session *session, long count)
+{
+    static const struct call fresh = CALL_INIT;
+    struct call *calls = calloc((size_t)count, sizeof(*calls));
+    int *fds = calloc((size_t)count, sizeof(*fds));
+    long threads = memory_kib("Threads:"), before;
+    double start, cpu = cpu_s();
+
+    if (!calls || !fds)
+        die("many", "out of memory");
+    reset_peak();
+    before = memory_kib("VmRSS:");
+    start = now_ms();
+    for (long i = 0; i < count; i++) {
+        int pair[2];
+
+        calls[i] = fresh;
+        calls[i].session = session;
+        calls[i].login = 1;
+        calls[i].text = "echo hi";
+        if (pipe2(pair, O_CLOEXEC) != 0)
+            die("pipe", strerror(errno));
+        fds[i] = pair[0];
+        calls[i].output = pair[1];
+        check(he2b_loop_post(loop, do_start, &calls[i]), "many");
+    }
+    /* the threads while all of them are on their way */
+    threads = memory_kib("Threads:") - threads;
+    read_all(fds, count, 3);
+    for (long i = 0; i < count; i++)
+        wait_for(&calls[i], "many");
+    printf("{\"ms\": %.3f, \"cpu_s\": %.6f, \"rss_kib\": %ld, \"peak_kib\": %ld, "
+           "\"threads\": %ld}",
+           now_ms() - start, cpu_s() - cpu, before, memory_kib("VmHWM:"), threads);
+    end_line();
+    free(fds);
+    free(calls);
+}
+
+static char *read_file(const char *path, size_t *ret_len)
+{
+    FILE *file = fopen(path, "re");
+    char *data = calloc(1, MAX_INPUT + 1);
+
+    if (!file || !data)
+        die(path, "cannot be read");
+    *ret_len = fread(data, 1, MAX_INPUT, file);
+    fclose(file);
+    return data;
+}
+
+static void request_spawn(long count, const char *path)
+{
+    enum {
+        WORDS_MAX = 64,
+    };
+    char *words[WORDS_MAX + 1] = {NULL};
+    /* as bare as a sandbox: no start-up files of the user who runs this */
+    static char path_variable[] = "PATH=/usr/local/bin:/usr/bin:/bin";
+    static char home_variable[] = "HOME=/nonexistent";
+    char *environment[] = {path_variable, home_variable, NULL};
+    size_t len, used = 0, at;
+    char *data = read_file(path, &len);
+    int *fds = calloc((size_t)count, sizeof(*fds));
+    double start;
+
+    for (at = 0; at < len && used < WORDS_MAX; at += strlen(data + at) + 1)
+        words[used++] = data + at;
+    if (!fds || !used)
+        die("spawn", "no program");
+    start = now_ms();
+    for (long i = 0; i < count; i++) {
+        posix_spawn_file_actions_t actions;
+        pid_t pid;
+        int pair[2];
+
+        if (pipe2(pair, O_CLOEXEC) != 0)
+            die("pipe", strerror(errno));
+        posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+        posix_spawn_file_actions_adddup2(&actions, pair[1], 1);
+        posix_spawn_file_actions_adddup2(&actions, pair[1], 2);
+        if (posix_spawnp(&pid, words[0], &actions, NULL, words, environment) != 0)
+            die("spawn", words[0]);
+        posix_spawn_file_actions_destroy(&actions);
+        close(pair[1]);
+        fds[i] = pair[0];
+    }
+    read_all(fds, count, -1);
+    for (long i = 0; i < count; i++) {
+        int status = 0;
+
+        if (wait(&status) < 0 || status != 0)
+            die("spawn", "it did not end well");
+    }
+    printf("{\"ms\": %.3f}", now_ms() - start);
+    end_line();
+    free(fds);
+    free(data);
+}
+
+static void request_input(struct call *call, size_t size, long count)
+{
+    static char zeros[MAX_INPUT];
+    double *samples = calloc((size_t)count, sizeof(*samples)), cpu = cpu_s();
+    struct timing timing;
+
+    if (!samples)
+        die("input", "out of memory");
+    call->login = 1;
+    call->text = "wc -c";
+    call->input = zeros;
+    call->input_len = size;
+    for (long i = 0; i < count; i++) {
+        run_command(call, now_ms(), &timing);
+        samples[i] = timing.end_ms;
+    }
+    call->input = NULL;
+    print_samples(samples, count, cpu_s() - cpu);
+    free(samples);
 }
 
 /* ---- idle --------------------------------------------------------------------------------------
@@ -459,6 +640,15 @@ static void request(struct call *open_call, const char *line)
     } else if (sscanf(line, "command %lld %15s", &number, word) == 2 && is_open && number > 0 &&
                number <= MAX_COMMANDS) {
         request_command(open_call, (long)number, strcmp(word, "login") == 0);
+    } else if (sscanf(line, "many %lld", &number) == 1 && is_open && number > 0 &&
+               number <= MAX_AT_ONCE) {
+        request_many(open_call->session, (long)number);
+    } else if (sscanf(line, "input %lld %ld", &number, &seconds) == 2 && is_open && number > 0 &&
+               number <= MAX_INPUT && seconds > 0 && seconds <= MAX_COMMANDS) {
+        request_input(open_call, (size_t)number, seconds);
+    } else if (sscanf(line, "spawn %lld %199s", &number, home) == 2 && number > 0 &&
+               number <= MAX_AT_ONCE) {
+        request_spawn((long)number, home);
     } else if (sscanf(line, "output %lld", &number) == 1 && is_open && number > 0) {
         request_output(open_call, number);
     } else if (sscanf(line, "idle %lld %ld %199s", &number, &seconds, home) == 3 && number > 1 &&

@@ -52,6 +52,72 @@ def print_commands(stages):
     print("\n".join(ratios))
 
 
+def print_input(stages):
+    rows = []
+    for stage, result in stages.items():
+        for name, figures in result.items():
+            count, counts = len(figures["ms"]), figures["counts"]
+            rows.append([stage, name, str(count), "%.2f" % statistics.median(figures["ms"]),
+                         "%.2f" % p95(figures["ms"]), per(figures["cpu_s"] * 1e3, count)] +
+                        [per(counts[field], count) if counts else "-"
+                         for field in ("turns", "requests", "connections")])
+    table("A command with standard input (as above)",
+          ["round trip", "side", "n", "median", "p95", "CPU ms", "turns", "requests",
+           "connections"], rows)
+
+
+def print_many(stages):
+    """Memory is the largest growth of one process, its first turn included: that is the one which
+    opens connections."""
+    rows, ratios = [], []
+    for stage, numbers in stages.items():
+        for at_once, result in numbers.items():
+            least = {}
+            for name, samples in result.items():
+                counted = [s for s in samples if not s.get("first")]
+                if not counted:
+                    continue
+                times = [s["ms"] for s in counted]
+                least[name] = min(times)
+                memory = max((s["peak_kib"] for s in samples if "peak_kib" in s), default=0) - min(
+                    (s["rss_kib"] for s in samples if "rss_kib" in s), default=0)
+                rows.append([stage, name, str(at_once), "%.0f" % min(times),
+                             "%.0f" % statistics.median(times),
+                             per(sum(s.get("cpu_s", 0) for s in counted) * 1e3,
+                                 len(counted) * at_once) if "cpu_s" in counted[0] else "-",
+                             "%.0f" % (memory / int(at_once)) if memory else "-",
+                             "%d" % max(s["threads"] for s in samples) if "threads" in samples[0]
+                             else "-"])
+            line = "  %s, %s at once: library / SDK: time %.2f" % (
+                stage, at_once, least["library"] / least["sdk"])
+            if "local loop" in least:
+                trip = float(stage.split(" ")[0]) if stage != "direct" else 0.0
+                line += "; library without a round trip / local loop: %.2f" % (
+                    (least["library"] - trip) / least["local loop"])
+            ratios.append(line)
+    table("Commands at once, on connections that are open (ms until the last has ended; CPU ms and "
+          "KiB for each; threads that were added)",
+          ["round trip", "side", "at once", "least", "median", "CPU ms", "KiB", "threads"], rows)
+    print("\n".join(ratios))
+
+
+def print_large(it):
+    print("  library, %.4g MiB: %.2f s, CPU %.2f s, growth %.1f MiB" % (
+        it["bytes"] / (1 << 20), it["ms"] / 1e3, it["cpu_s"],
+        (it["peak_kib"] - it["rss_kib"]) / 1024))
+
+
+def print_import(result):
+    rows = []
+    for name, samples in result.items():
+        rows.append([name, str(len(samples)), "%.1f" % min(s["ms"] for s in samples),
+                     "%.1f" % statistics.median(s["ms"] for s in samples)] +
+                    ["%.1f" % (max(s[field] for s in samples) / 1024)
+                     for field in ("rss_kib", "dirty_kib", "private_kib")])
+    table("Import (the library's extension alone; the SDK's package), in a fresh interpreter",
+          ["side", "n", "least ms", "median ms", "RSS MiB", "written MiB", "private MiB"], rows)
+
+
 def print_create(stages):
     rows, ratios = [], []
     for stage, result in stages.items():

@@ -8,11 +8,13 @@ bench/he2b-bench.c says which, and speaks the same. The SDK runs every command i
                           can do without
     output BYTES whole    the output is collected, the SDK's default
 """
+import concurrent.futures
 import inspect
 import json
 import platform
 import resource
 import sys
+import threading
 import time
 from importlib import metadata
 
@@ -88,6 +90,39 @@ class Side:
             result = self.sandbox.commands.run("echo hi")
             samples.append((time.monotonic() - start) * 1e3)
             expect((result.stdout, result.exit_code) == ("hi\n", 0), "echo: not what was expected")
+        return {"ms": samples, "cpu_s": cpu_s() - cpu}
+
+    def many(self, count):
+        """The SDK's commands block, so each has a thread; they are there before the clock starts."""
+        count = int(count)
+        threads = threading.active_count()
+        with concurrent.futures.ThreadPoolExecutor(count) as pool:
+            together = threading.Barrier(count + 1)
+            list_of = [pool.submit(together.wait) for _ in range(count)]
+            together.wait()
+            concurrent.futures.wait(list_of)
+            reset_peak()
+            before = memory_kib("VmRSS:")
+            cpu, start = cpu_s(), time.monotonic()
+            results = list(pool.map(lambda _: self.sandbox.commands.run("echo hi"), range(count)))
+            end = time.monotonic()
+            threads = threading.active_count() - threads
+        expect({(r.stdout, r.exit_code) for r in results} == {("hi\n", 0)}, "many: not as expected")
+        return {"ms": (end - start) * 1e3, "cpu_s": cpu_s() - cpu, "rss_kib": before,
+                "peak_kib": memory_kib("VmHWM:"), "threads": threads}
+
+    def input(self, size, count):
+        data = bytes(int(size))
+        samples = []
+        cpu = cpu_s()
+        for _ in range(int(count)):
+            start = time.monotonic()
+            handle = self.sandbox.commands.run("wc -c", background=True, stdin=True)
+            self.sandbox.commands.send_stdin(handle.pid, data)
+            self.sandbox.commands.close_stdin(handle.pid)
+            result = handle.wait()
+            samples.append((time.monotonic() - start) * 1e3)
+            expect(result.stdout == size + "\n", "input: not what was expected")
         return {"ms": samples, "cpu_s": cpu_s() - cpu}
 
     def output(self, size, how):

@@ -204,6 +204,44 @@ class Curl:
             raise Trouble("the command that curl repeated did not run: " + repr(end[:200]))
 
 
+# ---- what the library starts in a sandbox ---------------------------------------------------------
+
+
+def read_varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 128:
+            return value, at
+
+
+def protobuf_fields(data):
+    """(number, value) of each field; bytes where the field has a length."""
+    at = 0
+    while at < len(data):
+        key, at = read_varint(data, at)
+        value, at = read_varint(data, at)
+        if key & 7 == 2:
+            value, at = data[at:at + value], at + value
+        elif key & 7:
+            raise Trouble("a Start that cannot be read")
+        yield key >> 3, value
+
+
+def started_words(captured):
+    """The words of the program that a captured Start asks for (wire C.7: process is field 1, in it
+    cmd is 1 and args is 2)."""
+    body = base64.b64decode(captured["body"])[5:]
+    if body[:1] == b"{":
+        process = json.loads(body)["process"]
+        return [word.encode() for word in (process["cmd"], *process.get("args", []))]
+    process = next(value for number, value in protobuf_fields(body) if number == 1)
+    return [value for number, value in sorted(protobuf_fields(process), key=lambda field: field[0])
+            if number in (1, 2)]
+
+
 # How each side is started.
 SIDES = {
     "library": lambda options, variables: Side([options.builddir / "bench" / "he2b-bench"],
@@ -215,11 +253,12 @@ SIDES = {
 class Lanes:
     """The library and the SDK as processes on the same server, and ended together."""
 
-    def __init__(self, options, variables):
+    def __init__(self, options, variables, others=None):
+        """others: variables of a side that differ."""
         self.sides = {}
         try:
             for name, start in SIDES.items():
-                self.sides[name] = start(options, variables)
+                self.sides[name] = start(options, (others or {}).get(name, variables))
         except BaseException:
             self.close()
             raise

@@ -50,6 +50,35 @@ def test_a_command_is_one_request_and_one_turn(quick):
             assert (counts["requests"], counts["turns"]) == (6, 6), (delay, side)
 
 
+def test_a_command_with_input_is_two_requests_and_two_turns(quick):
+    _, figures = quick
+    for delay in ("0 ms", "20 ms"):
+        library, sdk = (figures["input"][delay][side] for side in ("library", "sdk"))
+        assert (library["counts"]["requests"], library["counts"]["turns"]) == (6, 6)
+        assert (sdk["counts"]["requests"], sdk["counts"]["turns"]) == (9, 9)
+        assert len(library["ms"]) == len(sdk["ms"]) == 3
+    assert min(figures["input"]["20 ms"]["library"]["ms"]) >= 40
+
+
+def test_many_at_once_wait_for_their_round_trips_together(quick):
+    _, figures = quick
+    for at_once, result in figures["many"]["20 ms"].items():
+        assert set(result) == {"library", "sdk", "local loop"}
+        assert all(sample["threads"] == 0 for sample in result["library"])
+        assert all(sample["threads"] == int(at_once) for sample in result["sdk"])
+        assert min(sample["ms"] for sample in result["library"]) >= 20
+        assert min(sample["ms"] for sample in result["local loop"]) > 0
+
+
+def test_large_output_and_imports_were_measured(quick):
+    _, figures = quick
+    large = figures["large"]
+    assert large["bytes"] == 8 * figures["output_bytes"]
+    assert large["peak_kib"] - large["rss_kib"] < 4096
+    for side in ("library", "sdk"):
+        assert all(sample["ms"] > 0 and sample["rss_kib"] > 0 for sample in figures["import"][side])
+
+
 def test_a_sandbox_is_created_and_killed_in_as_many_requests_as_documented(quick):
     _, figures = quick
     # POST /v2/sandboxes, Start of the look, Start of the command, DELETE

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from local_server import builddir
 from tls_front import needs_nginx
 
 CHILD = Path(__file__).with_name("flood_child.py")
@@ -31,6 +32,7 @@ def ask(request, server):
         assert child.returncode == 0
         return json.loads(child.stdout)
 
+    ask.variables = {**environment, "E2B_API_KEY": server.key, "E2B_API_URL": url, "E2B_SANDBOX_URL": url}
     return ask
 
 
@@ -66,3 +68,14 @@ def test_200_commands_take_no_threads_and_little_memory(ask):  # B-50
     assert (it["bytes"], it["codes"]) == ([5], [0])
     assert it["threads"] == 0
     assert it["grown_kib"] < 200 * 128
+
+
+def test_200_commands_from_c(ask):  # B-50
+    """The bench's own side of the library: a program in C that uses he2b.h alone."""
+    done = subprocess.run([str(builddir() / "bench" / "he2b-bench")], text=True,
+                          input="open\nmany 200\nclose\n", stdout=subprocess.PIPE,
+                          env=ask.variables, timeout=DEADLINE)
+    assert done.returncode == 0, done.stdout
+    many = json.loads(done.stdout.splitlines()[2])  # it checks each output and each exit code
+    assert many["threads"] == 0
+    assert many["peak_kib"] - many["rss_kib"] < 200 * 128
