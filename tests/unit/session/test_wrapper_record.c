@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #define OTHER_BOOT "01234567-89ab-cdef-0123-456789abcdef"
-/* A limit that no other process of this machine has among its arguments. */
-#define LONG_WATCH   86123
-#define LONG_WATCH_S "86123"
+enum {
+    LONG_WATCH = 10 * 86400,
+};
 
 static const struct he2b_tools sh_with_setsid = {.bash = false, .setsid = true, .sleep = true};
 static const struct he2b_tools *const each_tools[] = {&all_tools, &only_sh, &sh_with_setsid};
@@ -25,6 +25,11 @@ static const struct he2b_tools *const each_tools[] = {&all_tools, &only_sh, &sh_
 static char records[96];
 static char record[160];
 static char counter[128];
+/* Seconds that no other process of this machine has among its arguments, not one that an earlier
+ * run has left. */
+static int long_watch;
+static char long_watch_s[16];
+static char held[16];
 static char boot[64];
 
 /* ---- a folder for records, as the probe leaves it ---- */
@@ -621,15 +626,17 @@ static void spawn_watched(struct child *child, const char *text, int64_t watch_s
 static void test_watchdog_ends_the_group(void **state)
 {
     struct output output;
+    char text[256];
     struct child child;
 
     (void)state;
-    spawn_watched(&child, "trap '' TERM; sleep 86124 & echo go; wait; sleep 86124", 1);
+    snprintf(text, sizeof(text), "trap '' TERM; sleep %s & echo go; wait; sleep %s", held, held);
+    spawn_watched(&child, text, 1);
     collect(&child, &output);
     assert_string_equal(output.bytes, "go\n");
     assert_int_equal(output.code, -1);
     assert_true(WIFSIGNALED(output.status) && WTERMSIG(output.status) == SIGKILL);
-    until_count("86124", 0, NULL);
+    until_count(held, 0, NULL);
     until_count("hermes-e2b-watch-" WORD, 0, NULL);
 }
 
@@ -637,6 +644,7 @@ static void test_watchdog_ends_the_group(void **state)
 static void test_watchdog_holds_nothing(void **state)
 {
     struct output output;
+    char text[256];
     struct child child;
     char path[64];
     char target[256];
@@ -644,9 +652,10 @@ static void test_watchdog_holds_nothing(void **state)
     int fd;
 
     (void)state;
-    spawn_watched(&child, "exec sleep 86124", LONG_WATCH);
+    snprintf(text, sizeof(text), "exec sleep %s", held);
+    spawn_watched(&child, text, long_watch);
     until_count("hermes-e2b-watch-" WORD, 1, &watchdog);
-    until_count(LONG_WATCH_S, 3, NULL); /* the wrapper, the watchdog, its sleeper */
+    until_count(long_watch_s, 3, NULL); /* the wrapper, the watchdog, its sleeper */
     assert_int_equal(getsid(watchdog), watchdog);
     for (fd = 0; fd < 64; fd++) {
         ssize_t n;
@@ -662,7 +671,7 @@ static void test_watchdog_holds_nothing(void **state)
     collect(&child, &output);
     /* The wrapper could not end it. It sleeps on, and hurts nobody when it wakes. */
     assert_int_equal(kill(-watchdog, SIGKILL), 0);
-    until_count(LONG_WATCH_S, 0, NULL);
+    until_count(long_watch_s, 0, NULL);
 }
 
 /* Commands that end at once, so that the watchdog may not even lead its session yet. */
@@ -674,11 +683,11 @@ static void test_watchdogs_are_cancelled(void **state)
 
     (void)state;
     for (i = 0; i < 200; i++) {
-        spawn_watched(&child, "exit 5", LONG_WATCH);
+        spawn_watched(&child, "exit 5", long_watch);
         collect(&child, &output);
         assert_int_equal(output.code, 5);
     }
-    until_count(LONG_WATCH_S, 0, NULL);
+    until_count(long_watch_s, 0, NULL);
 }
 
 /* B-42: with it goes what could end the children that the command leaves. */
@@ -704,36 +713,40 @@ static void test_kill_ends_the_watchdog(void **state)
     struct he2b_wrapper wrapper;
     struct output output;
     struct child killer;
+    char text[256];
     struct child child;
 
     (void)state;
-    spawn_watched(&child, "trap '' TERM; sleep 86124", LONG_WATCH);
-    until_count(LONG_WATCH_S, 3, NULL);
+    snprintf(text, sizeof(text), "trap '' TERM; sleep %s", held);
+    spawn_watched(&child, text, long_watch);
+    until_count(long_watch_s, 3, NULL);
     he2b_wrapper_kill(&wrapper, &all_tools, child.pid, WORD);
     spawn(&killer, &wrapper);
     collect(&killer, &output);
     assert_int_equal(output.status, 0);
     collect(&child, &output);
     assert_true(WIFSIGNALED(output.status));
-    until_count(LONG_WATCH_S, 0, NULL);
-    until_count("86124", 0, NULL);
+    until_count(long_watch_s, 0, NULL);
+    until_count(held, 0, NULL);
 }
 
 /* The agent ends all that is called sleep: that is no limit that was reached. */
 static void test_sleeper_is_ended_early(void **state)
 {
     struct output output;
+    char text[256];
     struct child child;
 
     (void)state;
-    spawn_watched(&child,
-                  "until p=$(pgrep -x -f 'sleep " LONG_WATCH_S "'); do :; done; "
-                  "w=$(ps -o ppid= -p $p); w=/proc/$((w))/cmdline; kill $p; "
-                  "while [ \"$(tr -d '\\0' <$w)\" ]; do :; done 2>/dev/null; exit 4",
-                  LONG_WATCH);
+    snprintf(text, sizeof(text),
+             "until p=$(pgrep -x -f 'sleep %s'); do :; done; "
+             "w=$(ps -o ppid= -p $p); w=/proc/$((w))/cmdline; kill $p; "
+             "while [ \"$(tr -d '\\0' <$w)\" ]; do :; done 2>/dev/null; exit 4",
+             long_watch_s);
+    spawn_watched(&child, text, long_watch);
     collect(&child, &output);
     assert_int_equal(output.code, 4);
-    until_count(LONG_WATCH_S, 0, NULL);
+    until_count(long_watch_s, 0, NULL);
 }
 
 /* Without setsid or sleep there is none, and none without a limit. */
@@ -749,10 +762,10 @@ static void test_no_watchdog(void **state)
     for (i = 0; i < 3; i++) {
         struct he2b_job job = recorded("true");
 
-        job.watch_s = i < 2 ? LONG_WATCH : 0;
+        job.watch_s = i < 2 ? long_watch : 0;
         he2b_wrapper_command(&wrapper, tools[i], &job);
         for (k = 0; wrapper.args[k]; k++)
-            assert_string_not_equal(wrapper.args[k], LONG_WATCH_S);
+            assert_string_not_equal(wrapper.args[k], long_watch_s);
     }
 }
 
@@ -785,6 +798,9 @@ static int test_with(const char *name, const char *folder)
     snprintf(counter, sizeof(counter), "%s/counter", folder);
     snprintf(count_text, sizeof(count_text), "printf x >>'%s'; exit 3", counter);
     boot_id(boot);
+    long_watch = LONG_WATCH + (int)getpid() * 2;
+    snprintf(long_watch_s, sizeof(long_watch_s), "%d", long_watch);
+    snprintf(held, sizeof(held), "%d", long_watch + 1);
     return cmocka_run_group_tests_name(name, tests, NULL, NULL);
 }
 
