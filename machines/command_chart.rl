@@ -104,7 +104,7 @@
             CMD_MARKER                                            -> Killing |
             CMD_ENDED                                             -> Killing |
             CMD_CLOSED                                            -> Killing |
-            CMD_DENIED                                            -> Killing |
+            CMD_DENIED   @forget_start @ask_forbid                -> Catching |
             CMD_LOST                                              -> Killing |
             CMD_RUNS                                              -> Killing |
             CMD_RECORDED                                          -> Killing |

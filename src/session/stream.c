@@ -277,6 +277,9 @@ void he2b_stream_attach(he2b_command *command)
 void he2b_stream_forget(he2b_command *command)
 {
     he2b_stream_drop(command);
+    he2b_process_cancel(command->killer);
+    command->killer = NULL;
+    command->kill_as_default = false;
     command->pid = 0;
     command->process_ended = false;
     he2b_rpc_cancel(command->input);

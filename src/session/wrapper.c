@@ -44,7 +44,12 @@
     "[ \"$he2b_r\" ] && printf 'ended %d\\n' \"$s\" >>\"$he2b_r\"; "                               \
     "printf '\\001he2b-%s:%d\\002' \"$2\" \"$s\"; "                                                \
     "[ \"$8\" ] && cd \"${5%/*}\" && rm -f $8; exit \"$s\""
-#define SHELL "(if [ \"$3\" ]; then exec bash -l -c \"$1\" 2>&1; else exec bash -c \"$1\" 2>&1; fi)"
+/*
+ * A command may signal its own process group, of which the wrapper is one: it outlives what a shell
+ * can outlive, to tell the command's code. Its children get the defaults back.
+ */
+#define OUTLIVE "trap : HUP INT QUIT USR1 USR2 PIPE ALRM TERM; "
+#define SHELL   "(if [ \"$3\" ]; then exec bash -l -c \"$1\" 2>&1; else exec bash -c \"$1\" 2>&1; fi)"
 #define POSIX_SHELL                                                                                \
     "(if [ \"$3\" ]; then exec sh -l -c \"$1\" 2>&1; else exec sh -c \"$1\" 2>&1; fi)"
 /*
@@ -66,8 +71,8 @@
     "find \"${1%/*}\" -name 'text.*' -mmin +1440 -exec rm -f {} +; "                               \
     "if [ \"$3\" ]; then exec " shell " -l -c " read " 2>&1; "                                     \
     "else exec " shell " -c " read " 2>&1; fi) 9<\"$1\"; else (" GONE "); fi"
-#define NO_INPUT(shell) CLAIM WATCH shell "; " MARKER
-#define INPUT(shell)    CLAIM WATCH "head -c \"$4\" | { " shell "; " MARKER "; }"
+#define NO_INPUT(shell) CLAIM WATCH OUTLIVE shell "; " MARKER
+#define INPUT(shell)    CLAIM WATCH OUTLIVE "head -c \"$4\" | { " OUTLIVE shell "; " MARKER "; }"
 
 /* By: bash there, text by file, stdin. */
 static const char *const scripts[2][2][2] = {
@@ -119,10 +124,22 @@ void he2b_wrapper_command(struct he2b_wrapper *ret, const struct he2b_tools *too
     "for p in $(grep -lF -e \"hermes-e2b-watch-$2\" /proc/[0-9]*/cmdline); do "                    \
     "p=${p#/proc/}; p=${p%/*}; [ \"$p\" = $$ ] || kill -KILL \"$p\" \"-$p\"; done; "
 
-/* "kill -TERM -PID" is what dash, bash and BusyBox all understand; "--" is not. */
-static const char kill_group[] = "exec 2>/dev/null; if kill -TERM \"-$1\"; then "
-                                 "sleep 0.3 || sleep 1; "
-                                 "kill -KILL \"-$1\"; fi; " END_WATCHDOG "exit 0";
+/*
+ * The pid is another's when the command is gone and its number used again, or its boot is over. A
+ * leader that nobody has reaped shows no arguments, and its group may live.
+ */
+#define IS_OURS                                                                                    \
+    "{ c=; read -r c <\"/proc/$1/cmdline\"; [ -z \"$c\" ] || "                                     \
+    "grep -qF -e \"$2\" \"/proc/$1/cmdline\"; }"
+
+/*
+ * "kill -TERM -PID" is what dash, bash and BusyBox all understand; "--" is not. There is no such
+ * group as long as setsid has not come to its call: then it is the process alone.
+ */
+static const char kill_group[] =
+    "exec 2>/dev/null; if " IS_OURS " && { kill -TERM \"-$1\" || kill -TERM \"$1\"; }; then "
+    "sleep 0.3 || sleep 1; "
+    "kill -KILL \"-$1\" || kill -KILL \"$1\"; fi; " END_WATCHDOG "exit 0";
 
 /*
  * Without setsid there is no group: the processes that descend from pid are found in /proc, whose
@@ -134,7 +151,7 @@ static const char kill_tree[] =
     "/proc/[0-9]*; do "
     "read -r l <\"$d/stat\" || continue; l=${l##*) }; l=${l#* }; l=${l%% *}; "
     "for p in $now; do if [ \"$l\" = \"$p\" ]; then new=\"$new ${d#/proc/}\"; fi; done; done; "
-    "all=\"$all $new\"; done; }; "
+    "all=\"$all $new\"; done; }; " IS_OURS " || exit 0; "
     "tree \"$1\"; kill -TERM $all; sleep 0.3 || sleep 1; "
     "old=$all; tree \"$1\"; kill -KILL $old $all; exit 0";
 

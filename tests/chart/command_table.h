@@ -82,7 +82,7 @@ static const struct row table[] = {
     ON(KILLING, CMD_MARKER, KILLING, ""),
     ON(KILLING, CMD_ENDED, KILLING, ""),
     ON(KILLING, CMD_CLOSED, KILLING, ""),
-    ON(KILLING, CMD_DENIED, KILLING, ""),
+    ON(KILLING, CMD_DENIED, CATCHING, "forget_start ask_forbid"),
     ON(KILLING, CMD_LOST, KILLING, ""),
     ON(KILLING, CMD_RUNS, KILLING, ""),
     ON(KILLING, CMD_RECORDED, KILLING, ""),

@@ -111,6 +111,7 @@ static void story_action(struct story *story, int event, const char *action)
         story->broken = true;
     } else if (is(action, "forget_start")) {
         story->started = false;
+        story->killed = false; /* whatever that kill was for */
     } else if (is(action, "ask_whereabouts")) {
         require(!story->looked, "one look");
         story->looked = true;

@@ -677,6 +677,53 @@ static void test_kill_of_a_doubtful_one(void **state)
     assert_false(world->trouble);
 }
 
+static char killed_pid[16];
+
+/* Told of while it is killed: this Start was not the one that runs. */
+static void denied_while_killed(struct world *world, struct peer_request *request, unsigned nth)
+{
+    (void)nth;
+    peer_stream_begin(request);
+    world_start(request);
+    (void)he2b_loop_post(world->loop, post_kill, to_kill->command);
+    peer_gate_wait(&world->killed, 1);
+    world_marker(request, HE2B_WRAPPER_DENIED);
+    peer_wait_closed(request);
+}
+
+static void note_killed_pid(struct world *world, struct peer_request *request, unsigned nth)
+{
+    assert_true(world_argument(request, 1, killed_pid, sizeof(killed_pid)));
+    if (nth == 1) {
+        peer_gate_raise(&world->killed);
+        peer_wait_closed(request);
+    } else {
+        world_says(request, "");
+    }
+}
+
+/* B-43, B-47: delivered twice, and killed before this side knows: the other one is to end. */
+static void test_kill_of_a_denied_one(void **state)
+{
+    static const char *const runs[] = {"runs 200\n", NULL};
+    struct world *world = *state;
+    struct ran ran;
+
+    answers = runs;
+    world->on_command = denied_while_killed;
+    world->on_ask = say;
+    world->on_killer = note_killed_pid;
+    quick_session(world);
+    to_kill = &ran;
+    ran_whole(&ran, world, "true");
+    assert_int_equal(ran.outcome, HE2B_KILLED);
+    assert_int_equal(ran.failure, 0);
+    assert_string_equal(killed_pid, "200");
+    assert_string_equal(world_log(world), "create probe command killer ask killer");
+    ran_del(&ran);
+    assert_false(world->trouble);
+}
+
 /* One whose stream was lost: its pid is known, and nothing more is asked. */
 static void test_kill_of_a_lost_one(void **state)
 {
@@ -849,6 +896,7 @@ int main(void)
         IN_WORLD(test_sandbox_is_gone),
         IN_WORLD(test_input_of_an_attached_one),
         IN_WORLD(test_kill_of_a_doubtful_one),
+        IN_WORLD(test_kill_of_a_denied_one),
         IN_WORLD(test_kill_of_a_lost_one),
         IN_WORLD(test_settled_records),
         IN_WORLD(test_no_place_for_records),

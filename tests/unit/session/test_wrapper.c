@@ -29,6 +29,24 @@ static void write_whole(const char *path, const void *data, size_t len)
 }
 
 static char text_path[96];
+static char programs[64]; /* the first folder in PATH */
+
+static void bring_program(const char *name, const char *script)
+{
+    char path[96];
+
+    snprintf(path, sizeof(path), "%s/%s", programs, name);
+    write_whole(path, script, strlen(script));
+    assert_int_equal(chmod(path, 0755), 0);
+}
+
+static void remove_program(const char *name)
+{
+    char path[96];
+
+    snprintf(path, sizeof(path), "%s/%s", programs, name);
+    assert_int_equal(unlink(path), 0);
+}
 
 /* Brings text to where the daemon brings it (B-46): with the byte that ends it, or without. */
 static void bring_text(const char *text, bool whole)
@@ -189,6 +207,32 @@ static void test_input(void **state)
         /* one that does not read it ends all the same */
         run_with(&output, tools[i], "exit 6", false, input, 10);
         assert_int_equal(output.code, 6);
+    }
+}
+
+/* B-41: a signal to its own process group, as scripts send to end their children, is not the
+ * wrapper's end. */
+static void test_signal_to_the_group(void **state)
+{
+    static const char text[] = "trap '' HUP INT QUIT TERM USR1; kill -HUP 0; kill -INT 0; "
+                               "kill -QUIT 0; kill -USR1 0; kill -TERM 0; echo still; exit 3";
+    const struct he2b_tools no_bash = {.setsid = true, .sleep = true};
+    const struct he2b_tools *const tools[] = {&all_tools, &no_bash};
+    struct output output;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < 4; i++) {
+        run_with(&output, tools[i % 2], text, false, "input", i < 2 ? 0 : 5);
+        assert_string_equal(output.bytes, "still\n");
+        assert_int_equal(output.code, 3);
+    }
+    /* and what it does to the command itself is as ever */
+    for (i = 0; i < 2; i++) {
+        run(&output, tools[i], "kill -TERM 0; sleep 60");
+        assert_int_equal(output.code, 143);
+        run(&output, tools[i], "sh -c 'kill -USR1 0; sleep 60'; sleep 60");
+        assert_int_equal(output.code, 128 + SIGUSR1);
     }
 }
 
@@ -445,6 +489,17 @@ static void test_printed_arguments(void **state)
 
 /* ---- kill ---- */
 
+static void ended_by_signal(pid_t pid)
+{
+    struct pollfd ended = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    int status;
+
+    assert_int_equal(poll(&ended, 1, DEADLINE_MS), 1);
+    close(ended.fd);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+}
+
 /* Runs text, which prints pids and a line "go", then ends it; all of the pids are gone after. */
 static void kill_whole(const struct he2b_tools *tools, const char *text)
 {
@@ -530,6 +585,58 @@ static void test_kill_of_nothing(void **state)
         collect(&killer, &output);
         assert_string_equal(output.bytes, "");
         assert_int_equal(output.status, 0);
+    }
+}
+
+/* B-43: it was told of before it leads a group; that is slow where many start at once. */
+static void test_kill_before_setsid(void **state)
+{
+    struct he2b_job job = job_of("echo ran", false);
+    struct he2b_wrapper wrapper;
+    struct output output;
+    struct child child;
+    struct child killer;
+
+    (void)state;
+    /* one that waits for ever */
+    bring_program("setsid", "#!/bin/sh\nread -r go\n");
+    he2b_wrapper_command(&wrapper, &all_tools, &job);
+    spawn(&child, &wrapper);
+    he2b_wrapper_kill(&wrapper, &all_tools, child.pid, WORD);
+    spawn(&killer, &wrapper);
+    collect(&killer, &output);
+    remove_program("setsid");
+    /* its input stays open, so that nothing but the kill ends it */
+    ended_by_signal(child.pid);
+    close(child.in);
+    close(child.out);
+}
+
+/* B-43: a pid is another's when the command is gone, after a boot for instance. */
+static void test_kill_spares_others(void **state)
+{
+    static const struct he2b_wrapper other = {
+        .cmd = "setsid", .args = {"sh", "-c", "echo $$; read -r go; echo $go"}};
+    const struct he2b_tools *const tools[] = {&all_tools, &only_sh};
+    struct he2b_wrapper wrapper;
+    struct output output;
+    struct child child;
+    struct child killer;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        char line[16];
+
+        spawn(&child, &other);
+        assert_true(read(child.out, line, sizeof(line)) > 0);
+        he2b_wrapper_kill(&wrapper, tools[i], child.pid, WORD);
+        spawn(&killer, &wrapper);
+        collect(&killer, &output);
+        assert_int_equal(output.status, 0);
+        assert_int_equal(write(child.in, "alive\n", 6), 6);
+        collect(&child, &output);
+        assert_string_equal(output.bytes, "alive\n");
     }
 }
 
@@ -631,6 +738,7 @@ static int test_with(const char *name, const char *folder)
         cmocka_unit_test(test_own_session_and_group),
         cmocka_unit_test(test_login_shell),
         cmocka_unit_test(test_input),
+        cmocka_unit_test(test_signal_to_the_group),
         cmocka_unit_test(test_child_in_the_background),
         cmocka_unit_test(test_child_holds_the_output),
         cmocka_unit_test(test_hard_texts),
@@ -643,11 +751,14 @@ static int test_with(const char *name, const char *folder)
         cmocka_unit_test(test_kill),
         cmocka_unit_test(test_kill_without_setsid),
         cmocka_unit_test(test_kill_of_nothing),
+        cmocka_unit_test(test_kill_before_setsid),
+        cmocka_unit_test(test_kill_spares_others),
         cmocka_unit_test(test_probe),
         cmocka_unit_test(test_folder),
     };
 
     snprintf(text_path, sizeof(text_path), "%s/text.%s", folder, WORD);
+    snprintf(programs, sizeof(programs), "%s", folder);
     return cmocka_run_group_tests_name(name, tests, NULL, NULL);
 }
 
