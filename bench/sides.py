@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import secrets
 import struct
 import subprocess
 import sys
@@ -150,9 +151,16 @@ class Curl:
         self.headers = [line for line in lines if line.partition(":")[0].lower() not in self.OWN]
         names = {line.partition(":")[0].lower() for line in self.headers}
         self.headers += [name + ":" for name in self.ADDED - names]
-        self.body = self.folder / "start-body"
-        self.body.write_bytes(base64.b64decode(captured["body"]))
+        self.body = base64.b64decode(captured["body"])
+        # the marker's word, by which the command's record is named, too
+        self.word = re.findall(rb"(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])", self.body)[-1]
         self.first = self.folder / "first-answer"
+
+    def start_body(self, nth):
+        """A file with the Start: with a word of its own, since a second one of a word runs nothing."""
+        file = self.folder / ("start-body-%d" % nth)
+        file.write_bytes(self.body.replace(self.word, secrets.token_hex(8).encode()))
+        return file
 
     def config(self, url, count, first_output):
         """What curl is to do, as it reads it from its configuration: an argument would show the
@@ -161,7 +169,7 @@ class Curl:
         for i in range(count + 1):
             lines += ["next"] if i else []
             lines += ["silent", "show-error", "http1.1", 'url = "%s"' % url,
-                      'data-binary = "@%s"' % self.body,
+                      'data-binary = "@%s"' % self.start_body(i),
                       'output = "%s"' % (os.devnull if i else first_output),
                       'write-out = "%s\\n"' % self.WRITTEN]
             lines += ['header = "%s"' % line.replace("\\", "\\\\").replace('"', '\\"')

@@ -346,7 +346,7 @@ def test_a_pause_under_a_living_session(server, start):  # B-31, B-35
     session.run("echo kept > ~/file; sleep 1000 >/dev/null 2>&1 &")
     made = session.ask("state")["sandbox"]
     assert server.api("POST", "/sandboxes/%s/pause" % made, {"memory": False})[0] == 204
-    answer = session.ask("run", text="cat ~/file; pgrep -x sleep")
+    answer = session.ask("run", text="cat ~/file; pgrep -fx 'sleep 1000'")
     assert answer["output"] == "kept\n"
     assert answer["sandbox"] == made and answer["generation"] == 2
     assert answer["role"] == "holding"
