@@ -542,6 +542,109 @@ HE2B_PUBLIC int64_t he2b_terminal_pid(const he2b_terminal *terminal);
  * output goes nowhere. */
 HE2B_PUBLIC void he2b_terminal_del(he2b_terminal *terminal);
 
+/* ---- transfer: Hermes' state between this machine and a sandbox --------------------------------
+ */
+
+/*
+ * One movement of files between this machine and the sandbox of a session: a push, a recovery, or a
+ * pull. It answers the caller's steps (HE2B_STEP_RECOVER, _PUSH, _SYNC, _PULL), or serves a program
+ * whose session is ready. One is used for one movement, by one thread at a time; it must be deleted
+ * before its session is. Paths in the sandbox are relative to $HOME/.hermes there (B-71), plain
+ * (neither empty parts nor "." nor ".."), and any bytes but NUL.
+ */
+typedef struct he2b_transfer he2b_transfer;
+
+enum he2b_file_kind {
+    HE2B_FILE_CREDENTIAL = 1,
+    HE2B_FILE_SKILL = 2, /* below skills/ or memories/ */
+    HE2B_FILE_OTHER = 3,
+};
+
+/* Called once, from the loop: NULL, or why nothing, or not all, was moved. It may delete the
+ * transfer. */
+typedef void (*he2b_transfer_fn)(void *user, const he2b_failure *failure);
+
+/*
+ * Makes one; contacts nobody. home: the profile home, an absolute path. Loop thread.
+ * Returns HE2B_OK, HE2B_ERR_SETTING (home), HE2B_ERR_CLOSED, HE2B_ERR_NOMEM.
+ */
+HE2B_PUBLIC int he2b_transfer_new(he2b_transfer **ret, he2b_session *session, const char *home);
+
+/*
+ * A file that a push sends: host, where it is on this machine, and path, where it goes. The home's
+ * own .env and config.yaml are left out, with a note (B-74). remove: path is deleted there. protect:
+ * host, absolute or below home, is a credential file or (mirrored not 0) a mirrored folder, which
+ * no sandbox' data is written to (B-83). Any thread, before the start.
+ * Return HE2B_OK, HE2B_ERR_ARG (path is not plain), HE2B_ERR_STATE, HE2B_ERR_NOMEM.
+ */
+HE2B_PUBLIC int he2b_transfer_add(he2b_transfer *transfer, const char *host, const char *path,
+                                  enum he2b_file_kind kind);
+HE2B_PUBLIC int he2b_transfer_remove(he2b_transfer *transfer, const char *path);
+HE2B_PUBLIC int he2b_transfer_protect(he2b_transfer *transfer, const char *host, int mirrored);
+
+/*
+ * The push that follows a recovery deletes what the recovery found deleted on this machine, and
+ * starts from what it read of the manifest (B-75). recovered was applied. Before the start.
+ * Returns HE2B_OK, HE2B_ERR_STATE, HE2B_ERR_NOMEM.
+ */
+HE2B_PUBLIC int he2b_transfer_follow(he2b_transfer *push, const he2b_transfer *recovered);
+
+/*
+ * Sends what was added and deletes what was removed: uploads or deletions in 2 round trips, both in
+ * 3, whatever the number of files (B-72), with the manifest, whose hash the stamp will repeat
+ * (B-35, B-75). Nothing added and nothing removed: the manifest alone. A file that vanished, or
+ * changed while it was read, fails the push when everything else has arrived. Loop thread. done
+ * comes with HE2B_ERR_STEP (files of this machine, or the sandbox' tar), HE2B_ERR_CANCELLED, or
+ * what a command's end may bring. Returns HE2B_OK (done will come), HE2B_ERR_STATE (the session has
+ * no sandbox, or started before), HE2B_ERR_FORK, HE2B_ERR_SYSTEM, HE2B_ERR_NOMEM.
+ */
+HE2B_PUBLIC int he2b_transfer_push(he2b_transfer *transfer, he2b_transfer_fn done, void *user);
+
+/*
+ * Takes a snapshot of the sandbox' skills/ and memories/, and its manifest, to this machine, into a
+ * file without a name; nothing is written below home yet (B-80, B-86). Returns and reports as
+ * he2b_transfer_push().
+ */
+HE2B_PUBLIC int he2b_transfer_recover(he2b_transfer *transfer, he2b_transfer_fn done, void *user);
+
+/*
+ * The whole of the sandbox' .hermes as a tar archive, not compressed, of regular files only, with
+ * names that are safe, below fd, which stays the caller's and is written from where it stands
+ * (B-91); members are named as Hermes' pull expects them: the absolute path without its leading
+ * "/". Of at most HE2B_PULL_MAX bytes. recover not 0: skills/ and memories/ of the same archive are
+ * kept for he2b_transfer_apply(), as by he2b_transfer_recover(). Returns and reports as
+ * he2b_transfer_push(), and HE2B_ERR_OVERFLOW.
+ */
+HE2B_PUBLIC int he2b_transfer_pull(he2b_transfer *transfer, int fd, int recover,
+                                   he2b_transfer_fn done, void *user);
+
+/*
+ * Restores and parks what a recovery or a pull brought (B-80 to B-87). present: the paths, count of
+ * them, which this machine would push now: what the manifest has beside them was deleted here, and
+ * is deleted there by the push that follows; NULL: nothing was. BLOCKS on files: any thread but the
+ * loop's, after done. Returns HE2B_OK, or HE2B_ERR_STATE, HE2B_ERR_STEP, HE2B_ERR_OVERFLOW,
+ * HE2B_ERR_PROTOCOL, HE2B_ERR_NOMEM, with *ret_why, which lives as long as the transfer.
+ */
+HE2B_PUBLIC int he2b_transfer_apply(he2b_transfer *transfer, const char *const *present,
+                                    size_t count, const char **ret_why);
+
+/* What a person should hear of it, one line each, redacted and safe for a terminal (B-74, B-80,
+ * B-85): the number of them; the text and its enum he2b_log_level. After done and apply. */
+HE2B_PUBLIC size_t he2b_transfer_notes(const he2b_transfer *transfer);
+HE2B_PUBLIC const char *he2b_transfer_note(const he2b_transfer *transfer, size_t number,
+                                           int *ret_level);
+
+/* Files (0 while not known) and bytes of content that were moved so far. ANY THREAD that has it. */
+HE2B_PUBLIC void he2b_transfer_progress(const he2b_transfer *transfer, size_t *ret_files,
+                                        int64_t *ret_bytes);
+
+/* Ends it: done comes with HE2B_ERR_CANCELLED, from the loop, within 5 s. What has arrived stays.
+ * Harmless before the start and after the end. Loop thread. */
+HE2B_PUBLIC void he2b_transfer_cancel(he2b_transfer *transfer);
+
+/* Frees one; of one that is on its way nothing is told any more. Loop thread. */
+HE2B_PUBLIC void he2b_transfer_del(he2b_transfer *transfer);
+
 /* ---- catalog: looking after sandboxes ---------------------------------------------------------
  */
 
