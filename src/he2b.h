@@ -455,6 +455,14 @@ HE2B_PUBLIC int he2b_command_set_stdin(he2b_command *command, const void *data, 
 HE2B_PUBLIC int he2b_command_set_output(he2b_command *command, int fd);
 
 /*
+ * A he2b_session_prepare() that found this generation (he2b_session_generation()) was for this
+ * command: it starts without another HE2B_STEP_SYNC or look at the role, as long as the session is
+ * still where that prepare had brought it. Else, and with 0, the default, it is prepared for as any
+ * other. One command for one prepare: B-66 and B-65 hold for each.
+ */
+HE2B_PUBLIC void he2b_command_set_prepared(he2b_command *command, unsigned generation);
+
+/*
  * Starts it: brings the session up if that is needed, runs the command, watches its limit. done
  * comes once. The command keeps itself alive until then.
  * Returns HE2B_OK (done will come), HE2B_ERR_STATE (started before, or no text), HE2B_ERR_CLOSED,
@@ -572,10 +580,10 @@ HE2B_PUBLIC int he2b_transfer_new(he2b_transfer **ret, he2b_session *session, co
 
 /*
  * A file that a push sends: host, where it is on this machine, and path, where it goes. The home's
- * own .env and config.yaml are left out, with a note (B-74). remove: path is deleted there. protect:
- * host, absolute or below home, is a credential file or (mirrored not 0) a mirrored folder, which
- * no sandbox' data is written to (B-83). Any thread, before the start.
- * Return HE2B_OK, HE2B_ERR_ARG (path is not plain), HE2B_ERR_STATE, HE2B_ERR_NOMEM.
+ * own .env and config.yaml are left out, with a note (B-74). remove: path is deleted there.
+ * protect: host, absolute or below home, is a credential file or (mirrored not 0) a mirrored
+ * folder, which no sandbox' data is written to (B-83). Any thread, before the start. Return
+ * HE2B_OK, HE2B_ERR_ARG (path is not plain), HE2B_ERR_STATE, HE2B_ERR_NOMEM.
  */
 HE2B_PUBLIC int he2b_transfer_add(he2b_transfer *transfer, const char *host, const char *path,
                                   enum he2b_file_kind kind);

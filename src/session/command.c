@@ -152,6 +152,11 @@ static void on_ready(void *user, const he2b_failure *failure)
     he2b_command_post(command, failure ? CMD_UNREADY : CMD_READY);
 }
 
+void he2b_command_set_prepared(he2b_command *command, unsigned generation)
+{
+    command->prepared = generation;
+}
+
 int he2b_command_start(he2b_command *command, he2b_command_fn done, void *user)
 {
     he2b_session *session = command->session;
@@ -165,7 +170,11 @@ int he2b_command_start(he2b_command *command, he2b_command_fn done, void *user)
         return HE2B_ERR_STATE;
     if (session->closing)
         return HE2B_ERR_CLOSED;
-    error = he2b_session_wait(session, command->timeout_ms, on_ready, command);
+    if (command->prepared &&
+        he2b_session_is_prepared(session, command->prepared, command->timeout_ms))
+        error = he2b_session_admit(session, on_ready, command);
+    else
+        error = he2b_session_wait(session, command->timeout_ms, on_ready, command);
     if (error)
         return error;
     command->started = true;

@@ -31,6 +31,7 @@ struct he2b_command {
     size_t text_len;
     bool by_file; /* the text is none that an argument can hold (B-46) */
     bool login;
+    unsigned prepared; /* generation that a prepare was made for; 0: none was */
     int64_t timeout_ms;
     int64_t need_until_ms; /* a lease, with its limit and grace (B-30); 0: no limit, or not begun */
     const char *stdin_data;

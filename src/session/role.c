@@ -32,6 +32,20 @@ bool he2b_role_settled(const he2b_session *session)
            session->writer_events.count == 0 && !session->steps.out;
 }
 
+bool he2b_role_admits(const he2b_session *session)
+{
+    switch (session->writer.state) {
+    case HE2B_WRITER_HOLDING:
+    case HE2B_WRITER_READING:
+    case HE2B_WRITER_SYNCING:
+    case HE2B_WRITER_UNTAINTING:
+    case HE2B_WRITER_PROMOTING:
+        return session->writer_events.count == 0;
+    default:
+        return false;
+    }
+}
+
 bool he2b_role_syncs(const he2b_session *session)
 {
     switch (session->writer.state) {

@@ -185,6 +185,25 @@ int he2b_session_wait(he2b_session *session, int64_t timeout_ms, he2b_session_fn
     return HE2B_OK;
 }
 
+bool he2b_session_is_prepared(const he2b_session *session, unsigned generation, int64_t timeout_ms)
+{
+    bool rests = session->machine.state == HE2B_LIFECYCLE_READY ||
+                 (session->machine.state == HE2B_LIFECYCLE_PREPARING && session->scope[0]);
+
+    return rests && !session->events.count && generation == session->generation &&
+           (!session->scope[0] || he2b_role_admits(session)) &&
+           he2b_lease_step(session, he2b_lease_need(session, timeout_ms)) != HE2B_LEASE_FIRST;
+}
+
+int he2b_session_admit(he2b_session *session, he2b_session_fn fn, void *user)
+{
+    int error = he2b_waiters_add(&session->due, fn, user, 0);
+
+    if (!error)
+        he2b_session_wake(session);
+    return error;
+}
+
 int he2b_session_prepare(he2b_session *session, int64_t timeout_ms, he2b_session_fn done,
                          void *user)
 {

@@ -165,6 +165,11 @@ void he2b_session_free(he2b_session *session);
 
 /* fn is told when a command that takes timeout_ms can start. HE2B_OK, HE2B_ERR_NOMEM. */
 int he2b_session_wait(he2b_session *session, int64_t timeout_ms, he2b_session_fn fn, void *user);
+/* Is it still where a prepare has brought it that found this generation, with a lease for a command
+ * of timeout_ms? */
+bool he2b_session_is_prepared(const he2b_session *session, unsigned generation, int64_t timeout_ms);
+/* Tells fn at the end of the pump's turn that a command can start. HE2B_OK, HE2B_ERR_NOMEM. */
+int he2b_session_admit(he2b_session *session, he2b_session_fn fn, void *user);
 /* Forgets who waits with this user, without telling. */
 void he2b_session_cancel_quietly(he2b_session *session, const void *user);
 void he2b_session_log(he2b_session *session, int level, const char *format, ...)
@@ -213,6 +218,9 @@ extern const struct he2b_teardown_actions he2b_teardown_actions;
 bool he2b_role_writes(const he2b_session *session);
 /* True if this session is the writer, at rest, and pushed: then there may be something to pull. */
 bool he2b_role_settled(const he2b_session *session);
+/* True if the role lets a command start that was prepared for: it is at rest, or looked at for
+ * another command without any doubt so far. */
+bool he2b_role_admits(const he2b_session *session);
 /* True if a sync of such a writer is on its way, after which it will be at rest. */
 bool he2b_role_syncs(const he2b_session *session);
 
