@@ -77,7 +77,7 @@ setup(
         Extension(
             "hermes_e2b._native",
             sources=[f"pybind/{name}.c" for name in (
-                "command", "loop", "module", "session", "shared", "step", "waiter")],
+                "command", "loop", "module", "session", "shared", "step", "transfer", "waiter")],
             depends=["pybind/native.h", "src/he2b.h"],
             include_dirs=["src", "pybind"],
             define_macros=[("_GNU_SOURCE", None)],

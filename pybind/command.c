@@ -20,6 +20,7 @@ struct shared_command {
     size_t input_len;
     bool login;
     int64_t timeout_ms;
+    unsigned prepared;
     int write_fd;
     /* the result */
     int outcome;
@@ -70,6 +71,7 @@ static void finish(struct shared_command *shared, int outcome, int exit_code,
     pthread_mutex_unlock(&shared->event->lock);
     native_shared_look(shared->session);
     native_event_finish(shared->event, failure);
+    native_step_unwish(shared->session);
 }
 
 static void on_done(void *user, const he2b_result *result)
@@ -119,6 +121,7 @@ static void start(void *arg)
     if (!error) {
         he2b_command_set_login(command, shared->login);
         he2b_command_set_timeout(command, shared->timeout_ms);
+        he2b_command_set_prepared(command, shared->prepared);
         error = he2b_command_set_output(command, shared->write_fd);
     }
     if (!error) {
@@ -130,6 +133,8 @@ static void start(void *arg)
         shared->command = command;
         error = he2b_command_start(command, on_done, shared);
     }
+    if (!error)
+        native_step_wish(shared->session);
     if (error) {
         shared->command = NULL;
         he2b_command_del(command);
@@ -195,25 +200,27 @@ static struct shared_command *shared_new(struct native_shared *session)
 PyObject *native_command_start(struct native_state *state, struct native_shared *session,
                                PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"text", "login", "timeout_ms", "stdin", NULL};
+    static char *names[] = {"text", "login", "timeout_ms", "stdin", "prepared", NULL};
     allocfunc alloc = (allocfunc)PyType_GetSlot(state->command_type, Py_tp_alloc);
     struct shared_command *shared;
     PyObject *text;
     PyObject *input = NULL;
     Command *self = NULL;
     long long timeout_ms = 0;
+    unsigned prepared = 0;
     int login = 0;
     int fds[2];
     int error;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|pLO", names, &text, &login, &timeout_ms,
-                                     &input))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|pLOI", names, &text, &login, &timeout_ms,
+                                     &input, &prepared))
         return NULL;
     shared = shared_new(session);
     if (!shared)
         return NULL;
     shared->login = login;
     shared->timeout_ms = timeout_ms;
+    shared->prepared = prepared;
     if (!copy_bytes(text, &shared->text, &shared->text_len) ||
         !copy_bytes(input, &shared->input, &shared->input_len))
         goto fail;
@@ -232,6 +239,7 @@ PyObject *native_command_start(struct native_state *state, struct native_shared 
     self->read_fd = fds[0];
     shared->write_fd = fds[1];
     self->shared = shared_ref(shared);
+    native_shared_await(session, shared->event);
     error = he2b_loop_post(session->loop->loop, start, shared);
     if (error)
         refuse(shared, error);
@@ -252,6 +260,7 @@ static void command_dealloc(PyObject *object)
     if (self->shared) {
         /* Nobody can ever read its end: it is ended. */
         post_kill(self->shared);
+        native_shared_forget(self->shared->session, self->shared->event);
         shared_unref(self->shared);
     }
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
@@ -350,7 +359,8 @@ static PyMethodDef methods[] = {
     {"take_fd", command_take_fd, METH_NOARGS,
      "take_fd() -> int\n\nThe read end of the output's pipe; the caller's from now on. Once."},
     {"wait", command_wait, METH_VARARGS,
-     "wait(ms=100) -> bool\n\nTrue once the command has ended. Signals are let in at its end."},
+     "wait(ms=100) -> bool\n\nTrue once the command has ended; False at the latest after ms, and "
+     "when a step came (Session.take_step). Signals are let in at its end."},
     {"kill", command_kill, METH_NOARGS,
      "kill()\n\nEnds its process group (B-43); the pipe ends at once. Returns at once."},
     {NULL, NULL, 0, NULL},

@@ -17,7 +17,10 @@ static int module_exec(PyObject *module)
     state->session_type = add_type(module, &native_session_spec);
     state->waiter_type = add_type(module, &native_waiter_spec);
     state->command_type = add_type(module, &native_command_spec);
-    if (!state->session_type || !state->waiter_type || !state->command_type)
+    state->step_type = add_type(module, &native_step_spec);
+    state->transfer_type = add_type(module, &native_transfer_spec);
+    if (!state->session_type || !state->waiter_type || !state->command_type || !state->step_type ||
+        !state->transfer_type)
         return -1;
     if (PyModule_AddStringConstant(module, "version", he2b_version()) != 0 ||
         PyModule_AddIntConstant(module, "ENDED", HE2B_ENDED) != 0 ||
@@ -25,7 +28,10 @@ static int module_exec(PyObject *module)
         PyModule_AddIntConstant(module, "KILLED", HE2B_KILLED) != 0 ||
         PyModule_AddIntConstant(module, "NOT_STARTED", HE2B_NOT_STARTED) != 0 ||
         PyModule_AddIntConstant(module, "UNKNOWN", HE2B_UNKNOWN) != 0 ||
-        PyModule_AddIntConstant(module, "INCOMPLETE", HE2B_INCOMPLETE) != 0)
+        PyModule_AddIntConstant(module, "INCOMPLETE", HE2B_INCOMPLETE) != 0 ||
+        PyModule_AddIntConstant(module, "FILE_CREDENTIAL", HE2B_FILE_CREDENTIAL) != 0 ||
+        PyModule_AddIntConstant(module, "FILE_SKILL", HE2B_FILE_SKILL) != 0 ||
+        PyModule_AddIntConstant(module, "FILE_OTHER", HE2B_FILE_OTHER) != 0)
         return -1;
     return 0;
 }
@@ -38,6 +44,8 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
         Py_VISIT(state->session_type);
         Py_VISIT(state->waiter_type);
         Py_VISIT(state->command_type);
+        Py_VISIT(state->step_type);
+        Py_VISIT(state->transfer_type);
     }
     return 0;
 }
@@ -50,6 +58,8 @@ static int module_clear(PyObject *module)
         Py_CLEAR(state->session_type);
         Py_CLEAR(state->waiter_type);
         Py_CLEAR(state->command_type);
+        Py_CLEAR(state->step_type);
+        Py_CLEAR(state->transfer_type);
     }
     return 0;
 }

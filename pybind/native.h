@@ -37,6 +37,8 @@ struct native_state {
     PyTypeObject *session_type;
     PyTypeObject *waiter_type;
     PyTypeObject *command_type;
+    PyTypeObject *step_type;
+    PyTypeObject *transfer_type;
 };
 
 /* Started at the first use. NULL with an exception: no memory or thread, or a forked child. */
@@ -47,11 +49,6 @@ bool native_here(const struct native_loop *loop);
 /* A detached thread in which no signal is delivered: those are for Python's. False: none to be had.
  */
 bool native_thread_start(void *(*fn)(void *arg), void *arg);
-
-/* ---- step.c ---- */
-
-/* The he2b_step_fn of a session of the library's own steps; user is the loop. */
-void native_step(void *user, he2b_step *step);
 
 /* ---- shared.c: what a Python object and the loop thread have in common ---- */
 
@@ -78,7 +75,9 @@ struct native_event {
     pthread_cond_t changed;
     int references;
     bool done;
+    bool poked; /* whoever waits is to look around */
     struct native_failure failure;
+    struct native_event *next_awaited; /* native_shared's lock */
     void *wish; /* loop thread only: the user of the prepare that it is for, until its answer */
 };
 struct native_event *native_event_new(void);
@@ -86,8 +85,8 @@ struct native_event *native_event_ref(struct native_event *event);
 void native_event_unref(struct native_event *event);
 void native_event_finish(struct native_event *event, const he2b_failure *failure);
 /*
- * Waits up to ms with the GIL released, in slices that let signals in. 1 done, 0 not yet, -1
- * exception.
+ * Waits up to ms with the GIL released, in slices that let signals in. 1 done, 0 not yet, or poked,
+ * -1 exception.
  */
 int native_event_wait(struct native_event *event, long ms);
 
@@ -107,6 +106,9 @@ struct native_shared {
     int references;
     struct native_loop *loop;
     he2b_session *session; /* loop thread only */
+    unsigned wishes;       /* loop thread only: prepares and commands that are not answered */
+    he2b_step *step;       /* the caller's, that nobody took yet */
+    struct native_event *awaited;
     struct native_log_line log[NATIVE_LOG_MAX];
     unsigned log_first;
     unsigned log_count;
@@ -124,6 +126,32 @@ void native_shared_unref(struct native_shared *shared);
 /* Loop thread: copies what the session now says of itself. */
 void native_shared_look(struct native_shared *shared);
 
+/* Whoever waits for event hears of a step that comes, until it is forgotten. */
+void native_shared_await(struct native_shared *shared, struct native_event *event);
+/* Harmless for one that is not awaited. */
+void native_shared_forget(struct native_shared *shared, const struct native_event *event);
+void native_shared_poke(struct native_shared *shared);
+
+/* ---- step.c ---- */
+
+/* The he2b_step_fn of a session; user is its native_shared. */
+void native_step(void *user, he2b_step *step);
+/* Loop thread: one wish less, or more. With none left, a step that nobody took is abandoned. */
+void native_step_wish(struct native_shared *shared);
+void native_step_unwish(struct native_shared *shared);
+/* Loop thread: the session is closed or gone; nobody will take what is there. */
+void native_step_drop(struct native_shared *shared);
+/* A Step of the caller's own kinds, or None. pull: those of an end, else all others. */
+PyObject *native_step_take(struct native_state *state, struct native_shared *shared, bool pull);
+
+/* ---- transfer.c ---- */
+
+/* session: the Python object, which outlives it. */
+PyObject *native_transfer_new(struct native_state *state, PyObject *session,
+                              struct native_shared *shared, const char *home);
+
+extern PyType_Spec native_step_spec;
+extern PyType_Spec native_transfer_spec;
 extern PyType_Spec native_session_spec;
 extern PyType_Spec native_waiter_spec;
 extern PyType_Spec native_command_spec;

@@ -58,6 +58,7 @@ struct make {
     he2b_options *options;
     const char *home; /* NULL: a sandbox of its own */
     const char *task;
+    bool state; /* Hermes' state is moved */
     int error;
 };
 
@@ -71,9 +72,9 @@ static void make_session(void *arg)
     if (make->error)
         return;
     if (make->home) {
-        make->error = he2b_session_set_scope(shared->session, make->home, make->task, 0);
+        make->error = he2b_session_set_scope(shared->session, make->home, make->task, make->state);
         if (!make->error)
-            make->error = he2b_session_on_step(shared->session, native_step, shared->loop);
+            make->error = he2b_session_on_step(shared->session, native_step, shared);
     }
     if (make->error) {
         he2b_session_del(shared->session);
@@ -94,6 +95,8 @@ static void on_answer(void *user, const he2b_failure *failure)
 {
     struct request *request = user;
 
+    if (request->event->wish)
+        native_step_unwish(request->shared);
     request->event->wish = NULL;
     native_shared_look(request->shared);
     native_event_finish(request->event, failure);
@@ -124,8 +127,10 @@ static void prepare(void *arg)
             he2b_session_prepare(request->shared->session, request->timeout_ms, on_answer, request);
     if (error)
         refuse(request, "prepare sandbox", error);
-    else
+    else {
         request->event->wish = request;
+        native_step_wish(request->shared);
+    }
 }
 
 struct unwish {
@@ -177,6 +182,7 @@ static void on_last_close(void *user, const he2b_failure *failure)
     he2b_session *session = shared->session;
 
     (void)failure;
+    native_step_drop(shared);
     shared->session = NULL;
     he2b_session_del(session);
     native_shared_unref(shared);
@@ -186,10 +192,20 @@ static void finalise(void *arg)
 {
     struct native_shared *shared = arg;
 
+    if (shared->session)
+        he2b_session_abandon_pull(shared->session);
     if (!shared->session)
         native_shared_unref(shared);
     else if (he2b_session_close(shared->session, on_last_close, shared) != HE2B_OK)
         on_last_close(shared, NULL); /* no memory: its lease ends the sandbox */
+}
+
+static void abandon_pull(void *arg)
+{
+    struct native_shared *shared = arg;
+
+    if (shared->session)
+        he2b_session_abandon_pull(shared->session);
 }
 
 struct key {
@@ -277,16 +293,18 @@ static bool set_metadata(he2b_options *options, const char *name, const char *va
 
 static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"options", "metadata", "home", "task", NULL};
+    static char *names[] = {"options", "metadata", "home", "task", "state", NULL};
     Session *self = (Session *)object;
     struct make make = {0};
     PyObject *options = NULL;
     PyObject *metadata = NULL;
+    int moves = 0;
     int result = -1;
 
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOzz", names, &options, &metadata, &make.home,
-                                     &make.task))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OOzzp", names, &options, &metadata, &make.home,
+                                     &make.task, &moves))
         return -1;
+    make.state = moves != 0;
     if (self->shared) {
         PyErr_SetString(PyExc_RuntimeError, "the session was initialised before");
         return -1;
@@ -432,6 +450,36 @@ static PyObject *session_command(PyObject *object, PyObject *args, PyObject *kwa
     return shared ? native_command_start(state_of(object), shared, args, kwargs) : NULL;
 }
 
+static PyObject *session_take_step(PyObject *object, PyObject *args)
+{
+    struct native_shared *shared = usable((Session *)object);
+    int pull = 0;
+
+    if (!shared || !PyArg_ParseTuple(args, "|p", &pull))
+        return NULL;
+    return native_step_take(state_of(object), shared, pull);
+}
+
+static PyObject *session_transfer(PyObject *object, PyObject *args)
+{
+    struct native_shared *shared = usable((Session *)object);
+    const char *home;
+
+    if (!shared || !PyArg_ParseTuple(args, "y", &home))
+        return NULL;
+    return native_transfer_new(state_of(object), object, shared, home);
+}
+
+static PyObject *session_abandon_pull(PyObject *object, PyObject *unused)
+{
+    struct native_shared *shared = usable((Session *)object);
+
+    (void)unused;
+    if (!shared || !native_call(shared->loop, abandon_pull, shared))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 static PyObject *session_take_log(PyObject *object, PyObject *unused)
 {
     Session *self = (Session *)object;
@@ -548,9 +596,17 @@ static PyMethodDef methods[] = {
     {"set_api_key", session_set_api_key, METH_O,
      "set_api_key(key)\n\nThe key of all later requests (B-7); None removes it."},
     {"command", (PyCFunction)(void (*)(void))session_command, METH_VARARGS | METH_KEYWORDS,
-     "command(text, login=False, timeout_ms=0, stdin=None) -> Command\n\nStarts a command; text "
-     "and "
-     "stdin are bytes. Returns at once."},
+     "command(text, login=False, timeout_ms=0, stdin=None, prepared=0) -> Command\n\nStarts a "
+     "command; text and stdin are bytes; prepared: the generation that a prepare() for it has "
+     "found. "
+     "Returns at once."},
+    {"take_step", session_take_step, METH_VARARGS,
+     "take_step(pull=False) -> Step or None\n\nWhat has to be done on this machine before the "
+     "session goes on, in a session made with state. pull: at its end."},
+    {"transfer", session_transfer, METH_VARARGS,
+     "transfer(home) -> Transfer\n\nA movement of files; home is the profile home, as bytes."},
+    {"abandon_pull", session_abandon_pull, METH_NOARGS,
+     "abandon_pull()\n\nThe rest of the close goes on without it (B-94, B-96)."},
     {"take_log", session_take_log, METH_NOARGS,
      "take_log() -> [(level, text)]\n\nThe messages since the last call; logging is the caller's."},
     {NULL, NULL, 0, NULL},
@@ -569,9 +625,11 @@ static PyGetSetDef getters[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc, "Session(options={}, metadata={}, home=None, task=None)\n\nOne sandbox and its "
-                "commands. Contacts nobody by itself (B-20). With home, the profile home, the "
-                "sandbox is the persistent one of home and task (B-10)."},
+    {Py_tp_doc,
+     "Session(options={}, metadata={}, home=None, task=None, state=False)\n\nOne sandbox "
+     "and its commands. Contacts nobody by itself (B-20). With home, the profile home, "
+     "the sandbox is the persistent one of home and task (B-10); with state, whoever "
+     "waits moves Hermes' state there (take_step)."},
     {Py_tp_init, session_init},
     {Py_tp_dealloc, session_dealloc},
     {Py_tp_methods, methods},

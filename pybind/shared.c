@@ -104,10 +104,11 @@ void native_event_finish(struct native_event *event, const he2b_failure *failure
     pthread_mutex_unlock(&event->lock);
 }
 
-static bool wait_done(struct native_event *event, long ms)
+/* 1 done, 0 not yet, -1 poked. */
+static int wait_done(struct native_event *event, long ms)
 {
     struct timespec until;
-    bool done;
+    int answer;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += ms / 1000;
@@ -117,12 +118,13 @@ static bool wait_done(struct native_event *event, long ms)
         until.tv_nsec -= 1000000000;
     }
     pthread_mutex_lock(&event->lock);
-    while (!event->done &&
+    while (!event->done && !event->poked &&
            pthread_cond_timedwait(&event->changed, &event->lock, &until) != ETIMEDOUT) {
     }
-    done = event->done;
+    answer = event->done ? 1 : event->poked ? -1 : 0;
+    event->poked = false;
     pthread_mutex_unlock(&event->lock);
-    return done;
+    return answer;
 }
 
 int native_event_wait(struct native_event *event, long ms)
@@ -131,16 +133,16 @@ int native_event_wait(struct native_event *event, long ms)
         /* How long a signal may wait to be heard. */
         SLICE_MS = 100,
     };
-    bool done = false;
+    int answer = 0;
 
     do {
         long slice = ms < SLICE_MS ? ms : SLICE_MS;
 
-        Py_BEGIN_ALLOW_THREADS done = wait_done(event, slice < 0 ? 0 : slice);
+        Py_BEGIN_ALLOW_THREADS answer = wait_done(event, slice < 0 ? 0 : slice);
         Py_END_ALLOW_THREADS if (PyErr_CheckSignals() != 0) return -1;
         ms -= slice;
-    } while (!done && ms > 0);
-    return done ? 1 : 0;
+    } while (!answer && ms > 0);
+    return answer == 1;
 }
 
 /* ---- calls ---- */
@@ -180,7 +182,7 @@ bool native_call(struct native_loop *loop, void (*fn)(void *arg), void *arg)
         return false;
     }
     /* call lives on this stack: so this waits to the end, whatever signal comes. */
-    Py_BEGIN_ALLOW_THREADS while (!wait_done(event, 1000))
+    Py_BEGIN_ALLOW_THREADS while (wait_done(event, 1000) != 1)
     {
     }
     Py_END_ALLOW_THREADS native_event_unref(event);
@@ -210,6 +212,44 @@ void native_shared_unref(struct native_shared *shared)
         return;
     pthread_mutex_destroy(&shared->lock);
     free(shared);
+}
+
+void native_shared_await(struct native_shared *shared, struct native_event *event)
+{
+    native_event_ref(event);
+    pthread_mutex_lock(&shared->lock);
+    event->next_awaited = shared->awaited;
+    shared->awaited = event;
+    pthread_mutex_unlock(&shared->lock);
+}
+
+void native_shared_forget(struct native_shared *shared, const struct native_event *event)
+{
+    struct native_event **link = &shared->awaited;
+    struct native_event *found;
+
+    pthread_mutex_lock(&shared->lock);
+    while (*link && *link != event)
+        link = &(*link)->next_awaited;
+    found = *link;
+    if (found)
+        *link = found->next_awaited;
+    pthread_mutex_unlock(&shared->lock);
+    native_event_unref(found);
+}
+
+void native_shared_poke(struct native_shared *shared)
+{
+    struct native_event *event;
+
+    pthread_mutex_lock(&shared->lock);
+    for (event = shared->awaited; event; event = event->next_awaited) {
+        pthread_mutex_lock(&event->lock);
+        event->poked = true;
+        pthread_cond_broadcast(&event->changed);
+        pthread_mutex_unlock(&event->lock);
+    }
+    pthread_mutex_unlock(&shared->lock);
 }
 
 void native_shared_look(struct native_shared *shared)

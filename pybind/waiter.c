@@ -16,6 +16,7 @@ PyObject *native_waiter_new(struct native_state *state, struct native_event *eve
         return NULL;
     self->event = native_event_ref(event);
     self->shared = native_shared_ref(shared);
+    native_shared_await(shared, event);
     return (PyObject *)self;
 }
 
@@ -31,6 +32,7 @@ static void waiter_dealloc(PyObject *object)
     /* An interrupt ended the waiting: locks are not held for who is not there (B-116). */
     if (!done)
         native_session_unwish(self->shared, self->event);
+    native_shared_forget(self->shared, self->event);
     native_event_unref(self->event);
     native_shared_unref(self->shared);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
@@ -63,7 +65,9 @@ static PyObject *waiter_failure(PyObject *object, void *unused)
 
 static PyMethodDef methods[] = {
     {"wait", waiter_wait, METH_VARARGS,
-     "wait(ms=100) -> bool\n\nTrue once the answer is there. Signals are let in at its end."},
+     "wait(ms=100) -> bool\n\nTrue once the answer is there; False at the latest after ms, and "
+     "when a "
+     "step came (Session.take_step). Signals are let in at its end."},
     {NULL, NULL, 0, NULL},
 };
 
