@@ -192,12 +192,12 @@ static void finalise(void *arg)
 {
     struct native_shared *shared = arg;
 
-    if (shared->session)
-        he2b_session_abandon_pull(shared->session);
     if (!shared->session)
         native_shared_unref(shared);
     else if (he2b_session_close(shared->session, on_last_close, shared) != HE2B_OK)
         on_last_close(shared, NULL); /* no memory: its lease ends the sandbox */
+    else
+        he2b_session_abandon_pull(shared->session); /* nobody is left who would do it */
 }
 
 static void abandon_pull(void *arg)

@@ -33,9 +33,11 @@ def given(cwd: str | None) -> str | None:
 class Call:
     """One execute(): what it was given, and where it started once that is known."""
 
-    def __init__(self, cwd: str | None):
+    def __init__(self, cwd: str | None, limit: float):
         self.cwd = cwd
         self.start: str | None = cwd
+        self.limit = limit  # seconds that its command may take
+        self.prepared = 0  # the generation of the sandbox that was made ready for it
         self.handle = None
 
 

@@ -13,14 +13,17 @@ from . import settings
 from .directories import Call, Directories, current_call, given
 from .handle import Handle
 from .native import Interrupted, SandboxError, _native, pass_on_log, wait
+from .pull import Puller
+from .state import State
 
 logger = logging.getLogger(__name__)
 
 EXIT_INTERRUPTED = 130
 EXIT_NO_DIRECTORY = 126
 EXIT_FAILED = 255
-# At a plain exit Hermes waits 15 s for a cleanup (B-96).
+# At a plain exit Hermes waits 15 s for a cleanup; the pull has the first part of it (B-96).
 CLEANUP_S = 14.0
+PULL_S = 10.0
 OFFLINE = "no sandbox is made to describe the environment"
 
 
@@ -51,11 +54,13 @@ class E2BEnvironment(BaseEnvironment):
         self._closing = None
         self._close_lock = threading.Lock()
         try:
-            self._session = _native.Session(options, metadata, home, task)
+            self._session = _native.Session(options, metadata, home, task, state=bool(home))
         except (ValueError, RuntimeError) as error:
             raise EnvironmentConnectionError(
                 f"E2B settings: {error}", retry_hint="correct the setting, then try again"
             ) from None
+        self._state = State(self._session, home) if home else None
+        self._puller = Puller()
         pass_on_log(self._session)
         super().__init__(cwd=cwd, timeout=timeout)
 
@@ -94,8 +99,15 @@ class E2BEnvironment(BaseEnvironment):
             raise SandboxError(_failure("use the API key", str(error), "HE2B_ERR_KEY")) from None
         except RuntimeError as error:  # a forked child
             raise SandboxError(_failure("use environment", str(error), "HE2B_ERR_FORK")) from None
-        wait(self._session, self._session.prepare(int(self.timeout * 1000)), is_interrupted)
+        if self._state is not None:
+            self._puller.start()
+        call = current_call.get()
+        limit = call.limit if call is not None else self.timeout
+        waiter = self._session.prepare(int(limit * 1000))
+        wait(self._session, waiter, is_interrupted, self._serve)
         generation = self._session.generation
+        if call is not None:
+            call.prepared = generation
         if generation == self._generation:
             return
         if self._generation:
@@ -105,6 +117,12 @@ class E2BEnvironment(BaseEnvironment):
         self._generation = generation
         self._directories.default = self._session.cwd
         self._remote_home = self._session.home
+
+    def _serve(self) -> None:
+        """A step of the session's that only this machine can do (B-70, B-80), if there is one."""
+        step = self._session.take_step() if self._state is not None else None
+        if step is not None:
+            self._state.do(step, is_interrupted)
 
     def _make_snapshot(self) -> None:
         """Hermes' login-shell bootstrap: once per sandbox, however many commands come first."""
@@ -130,7 +148,8 @@ class E2BEnvironment(BaseEnvironment):
         if self._offline:
             return {"output": OFFLINE, "returncode": 1}
         directory = given(cwd)
-        call = Call(None if directory == self._directories.last() else directory)
+        known = None if directory == self._directories.last() else directory
+        call = Call(known, kwargs.get("timeout") or self.timeout)
         token = current_call.set(call)
         try:
             result = super().execute(command, call.cwd or "", **kwargs)
@@ -194,9 +213,12 @@ class E2BEnvironment(BaseEnvironment):
         data = stdin_data.encode("utf-8", "surrogateescape") if stdin_data is not None else None
         # Hermes watches the limit; the library's own is a little longer, for when Hermes is gone.
         limit_ms = int((float(timeout) + 5) * 1000) if timeout else 0
-        command = self._session.command(text, login=login, timeout_ms=limit_ms, stdin=data)
-        handle = Handle(command)
         call = current_call.get()
+        prepared = call.prepared if call is not None else 0
+        command = self._session.command(
+            text, login=login, timeout_ms=limit_ms, stdin=data, prepared=prepared
+        )
+        handle = Handle(command, self._serve)
         if call is not None:
             call.handle = handle
         return handle
@@ -225,6 +247,8 @@ class E2BEnvironment(BaseEnvironment):
                 except RuntimeError as error:  # a forked child: what it inherited is its parent's
                     logger.debug("e2b: not cleaned up: %s", error)
                     return
+                if self._state is not None:
+                    self._puller.put(self._state.pull_at_end, self._session.close())
         if sys.is_finalizing():
             return
         self._wait_closed(time.monotonic() + CLEANUP_S)
@@ -241,19 +265,37 @@ class E2BEnvironment(BaseEnvironment):
         return self._wait_closed(time.monotonic() + limit)
 
     def _wait_closed(self, deadline: float) -> bool:
-        """What wants to end this thread is kept until the sandbox is dealt with (B-94)."""
+        """What wants to end this thread is kept until the sandbox is dealt with; the second time the
+        pull is given up (B-94). Where the process waits for it, it is after a while (B-96)."""
         kept: BaseException | None = None
+        pull_until = deadline - CLEANUP_S + PULL_S if _process_waits() else float("inf")
         done = False
         while not done and time.monotonic() < deadline:
             try:
                 done = self._closing.wait(100)
+                if not done and time.monotonic() > pull_until:
+                    pull_until = float("inf")
+                    self._abandon_pull()
+                pass_on_log(self._session)
             except (KeyboardInterrupt, SystemExit, GeneratorExit) as error:
+                if kept is not None or self._state is None:
+                    self._abandon_pull()
+                    deadline = min(deadline, time.monotonic() + 5)
                 kept = kept or error
-                deadline = min(deadline, time.monotonic() + 5)
         pass_on_log(self._session)
         if kept is not None:
             raise kept
         return done
+
+    def _abandon_pull(self) -> None:
+        if self._state is not None:
+            self._state.abandon_pull()
+
+
+def _process_waits() -> bool:
+    """Whether the end of the process may be waiting for this thread."""
+    main = threading.main_thread()
+    return threading.current_thread() is main or not main.is_alive()
 
 
 def _failure(action: str, cause: str, code: str = "HE2B_ERR_CLOSED") -> dict:

@@ -15,8 +15,10 @@ NOTES = {
 class Handle:
     """Has a real pipe and no `pid`: Hermes would kill that pid on this machine."""
 
-    def __init__(self, command: _native.Command):
+    def __init__(self, command: _native.Command, serve):
+        """`serve()` does what the session wants done on this machine before the command starts."""
         self._command = command
+        self._serve = serve
         self.stdout = os.fdopen(command.take_fd(), "r", encoding="utf-8", errors="replace")
         self.returncode: int | None = None
         self._hermes_stdin_errors: list[BaseException] = []
@@ -49,8 +51,11 @@ class Handle:
         return note.format(cause=failure["cause"]) if note and failure else None
 
     def _settle(self, ms: int) -> int | None:
-        if self.returncode is not None or not self._command.wait(ms):
+        if self.returncode is not None:
             return self.returncode
+        if not self._command.wait(ms):
+            self._serve()
+            return None
         if self._command.outcome == _native.NOT_STARTED:
             raise SandboxError(self._command.failure)
         failure = self._command.stdin_failure

@@ -52,9 +52,16 @@ def pass_on_log(session: _native.Session) -> None:
         logger.log(level, "e2b: %s", text)
 
 
-def wait(session: _native.Session, waiter: _native.Waiter, interrupted) -> None:
-    """Waits for the answer in slices; signals and `interrupted()` are heard in between (B-116)."""
+def one_line(error: BaseException) -> str:
+    """An error as a step's reason, which is one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def wait(session: _native.Session, waiter: _native.Waiter, interrupted, serve) -> None:
+    """Waits for the answer in slices; signals and `interrupted()` are heard in between (B-116).
+    `serve()` does what the session wants done on this machine meanwhile."""
     while not waiter.wait(SLICE_MS):
+        serve()
         pass_on_log(session)
         if interrupted():
             raise Interrupted

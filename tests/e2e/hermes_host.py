@@ -20,7 +20,7 @@ CONFIG = """\
 plugins:
   enabled: [e2b]
   entries: {{e2b: {{settings: {settings}}}}}
-terminal: {{backend: e2b, timeout: 60, container_persistent: {persistent}}}
+terminal: {{backend: e2b, timeout: 60, container_persistent: {persistent}{terminal}}}
 """
 DEADLINE = 120
 
@@ -28,11 +28,14 @@ DEADLINE = 120
 class Host:
     """The child; a context manager that ends it as a plain Python host ends."""
 
-    def __init__(self, home, environment, settings="{}", plugin_folder=None, persistent="false"):
+    def __init__(self, home, environment, settings="{}", plugin_folder=None, persistent="false",
+                 terminal=""):
+        """terminal: more settings of config.yaml's terminal, from a comma on."""
         self.home = pathlib.Path(home)
         (self.home / "plugins").mkdir(parents=True, exist_ok=True)
-        (self.home / "config.yaml").write_text(CONFIG.format(settings=settings, persistent=persistent))
-        if plugin_folder:
+        (self.home / "config.yaml").write_text(CONFIG.format(
+            settings=settings, persistent=persistent, terminal=terminal))
+        if plugin_folder and not (self.home / "plugins" / "e2b").exists():
             (self.home / "plugins" / "e2b").symlink_to(plugin_folder)
         self.environment = {
             k: v for k, v in os.environ.items() if not k.startswith(("E2B_", "TERMINAL_"))
@@ -86,6 +89,10 @@ class Host:
 
     def interrupt(self):
         os.kill(self.process.pid, signal.SIGINT)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(DEADLINE)
 
     def log_text(self):
         self.log.flush()
