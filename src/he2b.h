@@ -560,6 +560,9 @@ enum he2b_file_kind {
     HE2B_FILE_OTHER = 3,
 };
 
+/* The most bytes that a pull writes, and that what it reads may inflate to (B-87). */
+#define HE2B_PULL_MAX INT64_C(2147483648)
+
 /* Called once, from the loop: NULL, or why nothing, or not all, was moved. It may delete the
  * transfer. */
 typedef void (*he2b_transfer_fn)(void *user, const he2b_failure *failure);
@@ -572,10 +575,10 @@ HE2B_PUBLIC int he2b_transfer_new(he2b_transfer **ret, he2b_session *session, co
 
 /*
  * A file that a push sends: host, where it is on this machine, and path, where it goes. The home's
- * own .env and config.yaml are left out, with a note (B-74). remove: path is deleted there. protect:
- * host, absolute or below home, is a credential file or (mirrored not 0) a mirrored folder, which
- * no sandbox' data is written to (B-83). Any thread, before the start.
- * Return HE2B_OK, HE2B_ERR_ARG (path is not plain), HE2B_ERR_STATE, HE2B_ERR_NOMEM.
+ * own .env and config.yaml are left out, with a note (B-74). remove: path is deleted there.
+ * protect: host, absolute or below home, is a credential file or (mirrored not 0) a mirrored
+ * folder, which no sandbox' data is written to (B-83). Any thread, before the start. Return
+ * HE2B_OK, HE2B_ERR_ARG (path is not plain), HE2B_ERR_STATE, HE2B_ERR_NOMEM.
  */
 HE2B_PUBLIC int he2b_transfer_add(he2b_transfer *transfer, const char *host, const char *path,
                                   enum he2b_file_kind kind);
