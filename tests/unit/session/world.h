@@ -45,6 +45,7 @@ struct world {
     world_fn on_ask;    /* "unknown", unless replaced */
     world_fn on_attach; /* not found, unless replaced */
     world_fn on_upload;
+    world_fn on_transfer; /* the one command of a push, a recovery, a pull; 404 */
     world_fn on_command;
     world_fn on_input;
     world_fn on_close_stdin;
