@@ -12,6 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum {
+    PIECE = 64 * 1024,
+};
+
 static void say(struct he2b_push *push, const char *path, const char *what)
 {
     char text[HE2B_PUSH_WHY_MAX];
@@ -144,5 +148,79 @@ int he2b_push_files(struct he2b_push *push, const struct he2b_push_file *files, 
     if (r == HE2B_OK && he2b_archive_writer_finish(writer) != HE2B_OK)
         r = failed(push, writer);
     he2b_archive_writer_del(writer);
+    return r;
+}
+
+/* ---- one file ---- */
+
+static bool same(const struct stat *a, const struct stat *b)
+{
+    return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Returns HE2B_OK, with 0 or why it could not be read in *ret_error, or HE2B_ERR_STEP. */
+static int stream(struct he2b_push *push, int fd, uint8_t sum[HE2B_SHA256_SIZE], int *ret_error)
+{
+    struct he2b_sha256 hash;
+    char piece[PIECE];
+    ssize_t n;
+
+    he2b_sha256_init(&hash);
+    while ((n = read(fd, piece, sizeof(piece))) != 0) {
+        int error;
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            break;
+        he2b_sha256_add(&hash, piece, (size_t)n);
+        push->bytes += n;
+        error = push->sink(push->sink_user, piece, (size_t)n);
+        if (error) {
+            push->why[0] = '\0';
+            say(push, "send a file", strerror(error));
+            return HE2B_ERR_STEP;
+        }
+    }
+    *ret_error = n < 0 ? errno : 0;
+    he2b_sha256_end(&hash, sum);
+    return HE2B_OK;
+}
+
+int he2b_push_one(struct he2b_push *push, const struct he2b_push_file *file,
+                  struct he2b_manifest *manifest, struct he2b_push_single *ret)
+{
+    uint8_t sum[HE2B_SHA256_SIZE];
+    struct stat before;
+    struct stat after;
+    int error = 0;
+    int r;
+    int fd;
+
+    *ret = (struct he2b_push_single){0};
+    if (he2b_protected_is_own(push->home, file->host)) {
+        push->own++;
+        return HE2B_OK;
+    }
+    fd = open_file(file->host);
+    if (fd < 0 || fstat(fd, &before) < 0) {
+        push->missing++;
+        say(push, file->host, errno == EINVAL ? "no regular file" : strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return HE2B_OK;
+    }
+    r = stream(push, fd, sum, &error);
+    if (r == HE2B_OK && (error || fstat(fd, &after) < 0 || !same(&before, &after))) {
+        push->changed++;
+        say(push, file->host, error ? strerror(error) : "it changed while it was read");
+    } else if (r == HE2B_OK) {
+        push->sent++;
+        r = he2b_manifest_put(manifest, file->path, sum, file->kind);
+    }
+    close(fd);
+    *ret = (struct he2b_push_single){
+        .there = true, .mode = before.st_mode & 0777, .mtime_s = before.st_mtime};
     return r;
 }

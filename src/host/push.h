@@ -55,4 +55,18 @@ struct he2b_push {
 int he2b_push_files(struct he2b_push *push, const struct he2b_push_file *files, size_t count,
                     struct he2b_manifest *manifest);
 
+/* What one file alone came to. */
+struct he2b_push_single {
+    bool there; /* it went, whole or changed */
+    mode_t mode;
+    int64_t mtime_s;
+};
+
+/*
+ * Sends the content of one file alone, as it is, for a sandbox that has no tar; he2b_push_files()
+ * in all else, and counted on from what push holds. Returns HE2B_OK, HE2B_ERR_NOMEM, HE2B_ERR_STEP.
+ */
+int he2b_push_one(struct he2b_push *push, const struct he2b_push_file *file,
+                  struct he2b_manifest *manifest, struct he2b_push_single *ret);
+
 #endif

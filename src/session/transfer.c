@@ -173,7 +173,8 @@ int he2b_transfer_new(he2b_transfer **ret, he2b_session *session, const char *ho
     he2b_manifest_init(&transfer->before);
     he2b_buf_init(&transfer->rest, HE2B_RPC_MESSAGE_MAX);
     he2b_buf_init(&transfer->said, HE2B_TRANSFER_SAID_MAX);
-    he2b_buf_init(&transfer->script, HE2B_JOB_LIST_MAX);
+    he2b_buf_init(&transfer->script, 2 * HE2B_JOB_LIST_MAX);
+    he2b_buf_init(&transfer->text, HE2B_MANIFEST_MAX);
     error = he2b_job_new(&transfer->job, home, session->endpoint.sandbox_id);
     if (!error)
         error = he2b_task_new(&transfer->finish, session->loop, on_finish, transfer);
@@ -200,6 +201,7 @@ void he2b_transfer_del(he2b_transfer *transfer)
     he2b_task_del(transfer->finish);
     he2b_buf_free(&transfer->said);
     he2b_buf_free(&transfer->script);
+    he2b_buf_free(&transfer->text);
     he2b_deletions_free(&transfer->deletions);
     he2b_manifest_free(&transfer->before);
     for (i = 0; i < transfer->note_count; i++)

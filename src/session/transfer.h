@@ -64,10 +64,12 @@ struct he2b_transfer {
     int exit_code;
     bool as_default; /* not as root */
     bool heard;      /* it said something */
+    bool single;     /* files go one by one */
     bool no_memory;  /* some of its output was lost */
     struct he2b_rpc_result process_result;
     struct he2b_buf said;   /* on stderr, or all of it */
     struct he2b_buf script; /* of single files */
+    struct he2b_buf text;   /* their manifest */
 
     struct he2b_deletions deletions; /* found by apply */
     struct he2b_manifest before;     /* read by apply */

@@ -157,12 +157,8 @@ static int put(void *user, const void *data, size_t len)
     return 0;
 }
 
-void he2b_job_push(void *arg)
+static void open_push(struct he2b_transfer_job *job)
 {
-    struct he2b_transfer_job *job = arg;
-    int result;
-    size_t i;
-
     job->push = (struct he2b_push){
         .home = job->home,
         .prefix = HE2B_TRANSFER_PREFIX,
@@ -175,6 +171,27 @@ void he2b_job_push(void *arg)
         .progress = on_moved,
         .progress_user = job,
     };
+}
+
+void he2b_job_push_single(void *arg)
+{
+    struct he2b_transfer_job *job = arg;
+    int result;
+
+    if (job->single == 0)
+        open_push(job);
+    result = he2b_push_one(&job->push, &job->files[job->single], &job->manifest, &job->single_file);
+    on_moved(job, job->single + 1, job->push.bytes);
+    end(job, result, job->push.why[0] ? job->push.why : he2b_strerror(result));
+}
+
+void he2b_job_push(void *arg)
+{
+    struct he2b_transfer_job *job = arg;
+    int result;
+    size_t i;
+
+    open_push(job);
     for (i = 0; i < job->removed.count; i++)
         he2b_manifest_remove(&job->manifest, job->removed.all[i]);
     result = he2b_push_files(&job->push, job->files, job->count, &job->manifest);

@@ -50,7 +50,8 @@ struct he2b_transfer_job {
     struct he2b_buf list;          /* what is sent of removed */
     char *manifest_name;           /* on the way */
     struct he2b_push push;
-    size_t single; /* the file that goes alone, see he2b_job_push_single() */
+    size_t single; /* number of the file that goes alone */
+    struct he2b_push_single single_file;
 
     /* a recovery, a pull */
     char *prefix;
@@ -75,6 +76,8 @@ void he2b_job_let_go(void *job);
 /* ---- for a worker; each ends by closing the pipe, and leaves result and why ---- */
 
 void he2b_job_push(void *job);
+/* The file with the number single, alone. */
+void he2b_job_push_single(void *job);
 void he2b_job_recover(void *job);
 void he2b_job_pull(void *job);
 

@@ -174,6 +174,54 @@ static void test_nothing(void **state)
     he2b_transfer_del(transfer);
 }
 
+/* The programs that a script needs, but tar, as the only ones of the sandbox. */
+static void without_tar(struct land *land)
+{
+    static const char *const names[] = {"sh", "mkdir", "mv", "rm", "rmdir", "chmod", "touch"};
+    char command[256];
+    size_t i;
+
+    snprintf(land->path, sizeof(land->path), "%s/bin", land->root);
+    assert_int_equal(mkdir(land->path, 0755), 0);
+    for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        snprintf(command, sizeof(command), "ln -s \"$(command -v %s)\" %s/bin", names[i],
+                 land->root);
+        assert_int_equal(system(command), 0);
+    }
+}
+
+/* A template without tar gets the same, file by file. */
+static void test_without_tar(void **state)
+{
+    struct land *land = *state;
+    const struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    he2b_transfer *transfer = new_transfer(land);
+    struct stat st;
+
+    without_tar(land);
+    land_write(land->there, ".hermes/skills/old/it's", "old");
+    land_write(land->host, "skills/-a b/c'\nd", "odd");
+    land_write(land->host, "skills/run.sh", "#!/bin/sh\n");
+    chmod(land_path(land->host, "skills/run.sh"), 0750);
+    utimensat(AT_FDCWD, land_path(land->host, "skills/run.sh"), times, 0);
+    add(land, transfer, "skills/-a b/c'\nd");
+    add(land, transfer, "skills/run.sh");
+    assert_int_equal(he2b_transfer_remove(transfer, "skills/old/it's"), HE2B_OK);
+    assert_int_equal(push(land, transfer), 0);
+    assert_string_equal(land_log(land), "upload transfer upload upload upload upload transfer");
+    assert_string_equal(hermes(land, "skills/-a b/c'\nd"), "odd");
+    assert_null(hermes(land, "skills/old/it's"));
+    assert_int_equal(land_entries(land_path(land->there, ".hermes/skills")), 2);
+    assert_int_equal(stat(land_path(land->there, ".hermes/skills/run.sh"), &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0750);
+    assert_int_equal(st.st_mtime, 1000000000);
+    assert_int_equal(land_entries(land->folder), 0);
+    assert_int_equal(land_entries(land->there), 2);
+    assert_non_null(
+        strstr(land_read(land->there, ".hermes-e2b-state-manifest"), "skill skills/run.sh\n"));
+    he2b_transfer_del(transfer);
+}
+
 /* ---- home ---- */
 
 static int recover(struct land *land, he2b_transfer *transfer)
@@ -301,11 +349,10 @@ static void test_pull(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_LAND(test_push),    ON_LAND(test_deletions),
-        ON_LAND(test_both),    ON_LAND(test_missing),
-        ON_LAND(test_own),     ON_LAND(test_nothing),
-        ON_LAND(test_recover), ON_LAND(test_recover_nothing),
-        ON_LAND(test_follow),  ON_LAND(test_pull),
+        ON_LAND(test_push),        ON_LAND(test_deletions), ON_LAND(test_both),
+        ON_LAND(test_missing),     ON_LAND(test_own),       ON_LAND(test_nothing),
+        ON_LAND(test_without_tar), ON_LAND(test_recover),   ON_LAND(test_recover_nothing),
+        ON_LAND(test_follow),      ON_LAND(test_pull),
     };
 
     return WORLD_RUN(tests);
