@@ -150,6 +150,10 @@ static void send_look(void *user)
             return;
         }
     }
+    if (made) {
+        session->stamp[0] = '\0'; /* that was another sandbox's */
+        session->pushed_into[0] = '\0';
+    }
     he2b_probe_send(session, HE2B_LOOK_STAMP);
 }
 
@@ -175,8 +179,14 @@ static int choose_stamp(he2b_session *session)
 static void send_stamp(void *user)
 {
     he2b_session *session = user;
-    int error = choose_stamp(session);
+    int error;
 
+    if (session->stamp[0]) {
+        /* the push has brought it */
+        he2b_writer_post(session, WRITER_STAMPED);
+        return;
+    }
+    error = choose_stamp(session);
     if (error) {
         he2b_failure_set(&session->failure, NULL, error, 0, "stamp sandbox", NULL, "%s",
                          he2b_strerror(error));

@@ -112,8 +112,9 @@ void he2b_transfer_fail_said(he2b_transfer *transfer, const char *what, const ch
 /* ---- transfer_push.c ---- */
 
 extern const struct he2b_transfer_command he2b_transfer_push_command;
-/* What the stamp will say; "": nothing is stamped yet. */
-const char *he2b_transfer_stamp_hash(const he2b_transfer *transfer);
+/* What becomes of the stamp: a push on the way to a role brings the first one, if all of it goes
+ * well, so that it costs no round trip of its own (B-62). */
+struct he2b_transfer_stamp he2b_transfer_stamp(const he2b_transfer *transfer);
 /*
  * Uploads to path what work writes into the job's pipe; then next, unless one of both failed.
  * Returns HE2B_OK or an error: the transfer is to be dropped then, or to fail.

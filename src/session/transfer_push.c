@@ -100,21 +100,29 @@ static void on_command_over(he2b_transfer *transfer)
 
 const struct he2b_transfer_command he2b_transfer_push_command = {.over = on_command_over};
 
-const char *he2b_transfer_stamp_hash(const he2b_transfer *transfer)
+struct he2b_transfer_stamp he2b_transfer_stamp(const he2b_transfer *transfer)
 {
-    return transfer->session->stamp[0] ? transfer->job->push.hash : "";
+    const he2b_session *session = transfer->session;
+    const struct he2b_push *push = &transfer->job->push;
+    bool first = session->writer.state == HE2B_WRITER_PUSHING && !push->missing && !push->changed;
+
+    return (struct he2b_transfer_stamp){
+        .sandbox_id = transfer->job->sandbox_id,
+        .hash = first || session->stamp[0] ? push->hash : "",
+        .first = first,
+    };
 }
 
 static void unpack(he2b_transfer *transfer)
 {
     struct he2b_transfer_job *job = transfer->job;
+    const struct he2b_transfer_stamp stamp = he2b_transfer_stamp(transfer);
     struct he2b_transfer_script script;
     char path[HE2B_TRANSFER_PATH_MAX];
     int error;
 
     archive_path(transfer, path);
-    he2b_transfer_unpack(&script, path, transfer->word, job->removed.count > 0, job->sandbox_id,
-                         he2b_transfer_stamp_hash(transfer));
+    he2b_transfer_unpack(&script, path, transfer->word, job->removed.count > 0, &stamp);
     error = he2b_transfer_start(transfer, &script, NULL, &he2b_transfer_push_command);
     if (error)
         he2b_transfer_fail(transfer, error, 0, "try again", he2b_strerror(error));

@@ -27,10 +27,10 @@ enum {
     "rm -f -- \"$p\" 2>/dev/null || { [ ! -e \"$p\" ] && [ ! -L \"$p\" ]; } || [ -d \"$p\" ] || "  \
     "{ rm -f -- \"$p\"; end 45; }; done; }; "                                                      \
     "e() { rmdir -- \"$@\" 2>/dev/null || :; }; "
-/* $2 the word of this push, $4 sandbox id, $5 hash */
+/* $2 the word of this push, $4 sandbox id, $5 hash, $6 not "": there is no stamp yet */
 #define FINISH                                                                                     \
     "mv -f \"$m.$2\" \"$m\" || end 47; "                                                           \
-    "if [ \"$5\" ] && [ -e \"$f\" ]; then "                                                        \
+    "if [ \"$5\" ] && { [ \"$6\" ] || [ -e \"$f\" ]; }; then "                                                        \
     "if printf '%s\\n%s\\n' \"$4\" \"$5\" >\"$f.$$\" && mv -f \"$f.$$\" \"$f\"; then "             \
     "echo stamped; else rm -f \"$f.$$\"; end 48; fi; fi; end 0"
 
@@ -75,26 +75,31 @@ static void make(struct he2b_transfer_script *ret, const char *script, const cha
     ret->args[2] = name;
 }
 
+static void put_stamp(struct he2b_transfer_script *ret, const struct he2b_transfer_stamp *stamp)
+{
+    ret->args[6] = stamp->sandbox_id;
+    ret->args[7] = stamp->hash;
+    ret->args[8] = stamp->first ? "first" : "";
+}
+
 void he2b_transfer_unpack(struct he2b_transfer_script *ret, const char *archive, const char *word,
-                          bool deletions, const char *sandbox_id, const char *hash)
+                          bool deletions, const struct he2b_transfer_stamp *stamp)
 {
     make(ret, unpack, "hermes-e2b-push");
     ret->args[3] = archive;
     ret->args[4] = word;
     ret->args[5] = deletions ? "del" : "";
-    ret->args[6] = sandbox_id;
-    ret->args[7] = hash;
+    put_stamp(ret, stamp);
 }
 
 void he2b_transfer_run(struct he2b_transfer_script *ret, const char *script, const char *word,
-                       const char *sandbox_id, const char *hash)
+                       const struct he2b_transfer_stamp *stamp)
 {
     make(ret, run, "hermes-e2b-push");
     ret->args[3] = script;
     ret->args[4] = word;
     ret->args[5] = "";
-    ret->args[6] = sandbox_id;
-    ret->args[7] = hash;
+    put_stamp(ret, stamp);
 }
 
 void he2b_transfer_send(struct he2b_transfer_script *ret, const char *home, bool all)

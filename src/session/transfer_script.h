@@ -8,8 +8,8 @@
 #include "host/push.h"
 
 enum {
-    /* sh -c script name, five arguments, and the NULL */
-    HE2B_TRANSFER_ARGS = 9,
+    /* sh -c script name, six arguments, and the NULL */
+    HE2B_TRANSFER_ARGS = 10,
     /* exit codes */
     HE2B_TRANSFER_NO_TAR = 43,    /* nothing was done */
     HE2B_TRANSFER_NO_FOLDER = 44, /* .hermes cannot be made */
@@ -30,17 +30,24 @@ struct he2b_transfer_script {
     const char *args[HE2B_TRANSFER_ARGS];
 };
 
+/* What a push makes of the stamp (B-62, B-75). */
+struct he2b_transfer_stamp {
+    const char *sandbox_id;
+    const char *hash; /* "": nothing */
+    bool first;       /* there is none yet; else only one that is there is replaced */
+};
+
 /*
  * Removes what the list in the archive says if deletions, unpacks the rest, puts the manifest into
- * its place, and, if there is a stamp and hash is not "", stamps anew: then it prints "stamped".
+ * its place, and stamps: then it prints "stamped".
  * Whatever comes of it, the archive is gone then, and what earlier pushes left beside it. All is
  * borrowed.
  */
 void he2b_transfer_unpack(struct he2b_transfer_script *ret, const char *archive, const char *word,
-                          bool deletions, const char *sandbox_id, const char *hash);
+                          bool deletions, const struct he2b_transfer_stamp *stamp);
 /* ... the same where no tar is: script is the path of a file (he2b_transfer_moves()). */
 void he2b_transfer_run(struct he2b_transfer_script *ret, const char *script, const char *word,
-                       const char *sandbox_id, const char *hash);
+                       const struct he2b_transfer_stamp *stamp);
 /* Sends skills, memories and the manifest below home as tar, or all of .hermes from "/" on. */
 void he2b_transfer_send(struct he2b_transfer_script *ret, const char *home, bool all);
 

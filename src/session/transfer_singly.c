@@ -24,13 +24,13 @@ static void path_of(const he2b_transfer *transfer, const char *last,
 
 static void run(he2b_transfer *transfer)
 {
+    const struct he2b_transfer_stamp stamp = he2b_transfer_stamp(transfer);
     struct he2b_transfer_script script;
     char path[HE2B_TRANSFER_PATH_MAX];
     int error;
 
     path_of(transfer, "sh", path);
-    he2b_transfer_run(&script, path, transfer->word, transfer->job->sandbox_id,
-                      he2b_transfer_stamp_hash(transfer));
+    he2b_transfer_run(&script, path, transfer->word, &stamp);
     error = he2b_transfer_start(transfer, &script, NULL, &he2b_transfer_push_command);
     if (error)
         fail(transfer, error);
