@@ -84,7 +84,7 @@ static enum kind start_kind(const struct peer_request *request)
         return KILLER;
     if (world_argument(request, 5, text, sizeof(text)) && strcmp(text, "hermes-e2b-ask") == 0)
         return ASK;
-    if ((world_argument(request, 5, text, sizeof(text)) && strcmp(text, "hermes-e2b-push") == 0) ||
+    if ((world_argument(request, 6, text, sizeof(text)) && strcmp(text, "hermes-e2b-push") == 0) ||
         (world_argument(request, 1, text, sizeof(text)) &&
          (strcmp(text, "hermes-e2b-recover") == 0 || strcmp(text, "hermes-e2b-pull") == 0)))
         return TRANSFER;
@@ -462,6 +462,14 @@ static bool in_json;
 void world_in_json(bool yes)
 {
     in_json = yes;
+}
+
+int world_failed(int more)
+{
+    static int failed;
+
+    failed += more;
+    return failed;
 }
 
 int world_setup(void **state)
