@@ -107,7 +107,7 @@ struct he2b_transfer_command {
 int he2b_transfer_start(he2b_transfer *transfer, const struct he2b_transfer_script *script,
                         const char *user, const struct he2b_transfer_command *command);
 /* Fails with tar's own words, or these. */
-void he2b_transfer_fail_said(he2b_transfer *transfer, const char *what, const char *hint);
+void he2b_transfer_fail_said(he2b_transfer *transfer, int code, const char *what, const char *hint);
 
 /* ---- transfer_push.c ---- */
 

@@ -87,7 +87,7 @@ int he2b_transfer_start(he2b_transfer *transfer, const struct he2b_transfer_scri
     return error;
 }
 
-void he2b_transfer_fail_said(he2b_transfer *transfer, const char *what, const char *hint)
+void he2b_transfer_fail_said(he2b_transfer *transfer, int code, const char *what, const char *hint)
 {
     const char *said = he2b_buf_str(&transfer->said);
     char cause[HE2B_FAILURE_CAUSE_MAX];
@@ -96,5 +96,5 @@ void he2b_transfer_fail_said(he2b_transfer *transfer, const char *what, const ch
         snprintf(cause, sizeof(cause), "%s: %.*s", what, (int)strcspn(said, "\n"), said);
     else
         snprintf(cause, sizeof(cause), "%s", what);
-    he2b_transfer_fail(transfer, HE2B_ERR_STEP, 0, hint, cause);
+    he2b_transfer_fail(transfer, code, 0, hint, cause);
 }

@@ -112,12 +112,12 @@ static void settle(he2b_transfer *transfer)
         he2b_transfer_fail(transfer, HE2B_ERR_STEP, 0, "use a template that has tar",
                            "the sandbox has no tar");
     } else if (job->result == HE2B_ERR_PROTOCOL) {
-        he2b_transfer_fail_said(transfer, job->why, "look at the sandbox's disk");
+        he2b_transfer_fail_said(transfer, job->result, job->why, "look at the sandbox's disk");
     } else if (job->result) {
         he2b_transfer_fail(transfer, job->result, 0, "look at the disk of the profile home",
                            job->why);
     } else if (job->received == 0 && transfer->exit_code != HE2B_TRANSFER_NOTHING) {
-        he2b_transfer_fail_said(transfer, "the sandbox sent no archive",
+        he2b_transfer_fail_said(transfer, HE2B_ERR_STEP, "the sandbox sent no archive",
                                 "look at the sandbox's disk");
     } else {
         say_unread(transfer);

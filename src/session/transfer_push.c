@@ -79,20 +79,22 @@ static void on_command_over(he2b_transfer *transfer)
         he2b_transfer_push_singly(transfer);
         break;
     case HE2B_TRANSFER_NO_FOLDER:
-        he2b_transfer_fail_said(transfer, "$HOME/.hermes cannot be made in the sandbox",
-                                "is its disk full?");
+        he2b_transfer_fail_said(transfer, HE2B_ERR_STEP,
+                                "$HOME/.hermes cannot be made in the sandbox", "is its disk full?");
         break;
     case HE2B_TRANSFER_KEPT:
-        he2b_transfer_fail_said(transfer, "a file in the sandbox could not be deleted",
+        he2b_transfer_fail_said(transfer, HE2B_ERR_STEP,
+                                "a file in the sandbox could not be deleted",
                                 "look at who owns the files there");
         break;
     case HE2B_TRANSFER_UNLISTED:
     case HE2B_TRANSFER_UNSTAMPED:
-        he2b_transfer_fail_said(transfer, "the sandbox's home cannot be written",
+        he2b_transfer_fail_said(transfer, HE2B_ERR_STEP, "the sandbox's home cannot be written",
                                 "is its disk full?");
         break;
     default:
-        he2b_transfer_fail_said(transfer, "not all files could be written in the sandbox",
+        he2b_transfer_fail_said(transfer, HE2B_ERR_STEP,
+                                "not all files could be written in the sandbox",
                                 "is its disk full?");
         break;
     }

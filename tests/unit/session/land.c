@@ -277,3 +277,42 @@ const char *land_log(struct land *land)
     pthread_mutex_unlock(&land->world->lock);
     return copy;
 }
+
+/* ---- transfers ---- */
+
+he2b_transfer *land_new(struct land *land)
+{
+    he2b_transfer *transfer = NULL;
+
+    assert_int_equal(he2b_transfer_new(&transfer, land->world->session, land->host), HE2B_OK);
+    return transfer;
+}
+
+/* The host's file at path goes to the same path there. */
+void land_add(struct land *land, he2b_transfer *transfer, const char *path)
+{
+    char host[8192];
+
+    snprintf(host, sizeof(host), "%s/%s", land->host, path);
+    assert_int_equal(he2b_transfer_add(transfer, host, path, HE2B_FILE_SKILL), HE2B_OK);
+}
+
+int land_push(struct land *land, he2b_transfer *transfer)
+{
+    assert_int_equal(he2b_transfer_push(transfer, land_done, land), HE2B_OK);
+    return land_wait(land);
+}
+
+const char *land_hermes(const struct land *land, const char *path)
+{
+    static char joined[8192];
+
+    snprintf(joined, sizeof(joined), ".hermes/%s", path);
+    return land_read(land->there, joined);
+}
+
+int land_recover(struct land *land, he2b_transfer *transfer)
+{
+    assert_int_equal(he2b_transfer_recover(transfer, land_done, land), HE2B_OK);
+    return land_wait(land);
+}

@@ -43,6 +43,16 @@ int land_wait(struct land *land);
 /* The requests since the last call. */
 const char *land_log(struct land *land);
 
+/* A transfer of the session and the host. */
+he2b_transfer *land_new(struct land *land);
+/* The host's file at path goes to the same path there. */
+void land_add(struct land *land, he2b_transfer *transfer, const char *path);
+/* To the end; the failure's code or 0. */
+int land_push(struct land *land, he2b_transfer *transfer);
+int land_recover(struct land *land, he2b_transfer *transfer);
+/* As land_read(), below the sandbox' .hermes. */
+const char *land_hermes(const struct land *land, const char *path);
+
 /* Serve what the world's defaults do not; a test may wrap them. */
 void land_upload(struct world *world, struct peer_request *request, unsigned nth);
 void land_transfer(struct world *world, struct peer_request *request, unsigned nth);

@@ -9,54 +9,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static he2b_transfer *new_transfer(struct land *land)
-{
-    he2b_transfer *transfer = NULL;
-
-    assert_int_equal(he2b_transfer_new(&transfer, land->world->session, land->host), HE2B_OK);
-    return transfer;
-}
-
-/* The host's file at path goes to the same path there. */
-static void add(struct land *land, he2b_transfer *transfer, const char *path)
-{
-    char host[8192];
-
-    snprintf(host, sizeof(host), "%s/%s", land->host, path);
-    assert_int_equal(he2b_transfer_add(transfer, host, path, HE2B_FILE_SKILL), HE2B_OK);
-}
-
-static int push(struct land *land, he2b_transfer *transfer)
-{
-    assert_int_equal(he2b_transfer_push(transfer, land_done, land), HE2B_OK);
-    return land_wait(land);
-}
-
-static const char *hermes(const struct land *land, const char *path)
-{
-    static char joined[8192];
-
-    snprintf(joined, sizeof(joined), ".hermes/%s", path);
-    return land_read(land->there, joined);
-}
-
 /* B-71, B-72: contents, modes and times; two round trips; nothing is left on the way. */
 static void test_push(void **state)
 {
     struct land *land = *state;
     const struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
-    he2b_transfer *transfer = new_transfer(land);
+    he2b_transfer *transfer = land_new(land);
     struct stat st;
 
     land_write(land->host, "skills/one/SKILL.md", "one\n");
     land_write(land->host, "skills/one/run.sh", "#!/bin/sh\n");
     chmod(land_path(land->host, "skills/one/run.sh"), 0750);
     utimensat(AT_FDCWD, land_path(land->host, "skills/one/run.sh"), times, 0);
-    add(land, transfer, "skills/one/SKILL.md");
-    add(land, transfer, "skills/one/run.sh");
-    assert_int_equal(push(land, transfer), 0);
+    land_add(land, transfer, "skills/one/SKILL.md");
+    land_add(land, transfer, "skills/one/run.sh");
+    assert_int_equal(land_push(land, transfer), 0);
     assert_string_equal(land_log(land), "upload transfer");
-    assert_string_equal(hermes(land, "skills/one/SKILL.md"), "one\n");
+    assert_string_equal(land_hermes(land, "skills/one/SKILL.md"), "one\n");
     assert_int_equal(stat(land_path(land->there, ".hermes/skills/one/run.sh"), &st), 0);
     assert_int_equal(st.st_mode & 07777, 0750);
     assert_int_equal(st.st_mtime, 1000000000);
@@ -78,29 +47,29 @@ static void test_deletions(void **state)
     };
     const size_t count = sizeof(names) / sizeof(*names);
     struct land *land = *state;
-    he2b_transfer *transfer = new_transfer(land);
+    he2b_transfer *transfer = land_new(land);
     size_t i;
 
     for (i = 0; i < count; i++) {
         land_write(land->host, names[i], "x");
-        add(land, transfer, names[i]);
+        land_add(land, transfer, names[i]);
     }
     land_write(land->host, "skills/kept", "kept");
-    add(land, transfer, "skills/kept");
-    assert_int_equal(push(land, transfer), 0);
+    land_add(land, transfer, "skills/kept");
+    assert_int_equal(land_push(land, transfer), 0);
     he2b_transfer_del(transfer);
     for (i = 0; i < count; i++)
-        assert_string_equal(hermes(land, names[i]), "x");
+        assert_string_equal(land_hermes(land, names[i]), "x");
     land_log(land);
 
-    transfer = new_transfer(land);
+    transfer = land_new(land);
     for (i = 0; i < count; i++)
         assert_int_equal(he2b_transfer_remove(transfer, names[i]), HE2B_OK);
     assert_int_equal(he2b_transfer_remove(transfer, "skills/never/there"), HE2B_OK);
-    assert_int_equal(push(land, transfer), 0);
+    assert_int_equal(land_push(land, transfer), 0);
     assert_string_equal(land_log(land), "upload transfer");
     assert_int_equal(land_entries(land_path(land->there, ".hermes/skills")), 1);
-    assert_string_equal(hermes(land, "skills/kept"), "kept");
+    assert_string_equal(land_hermes(land, "skills/kept"), "kept");
     /* the manifest of a sync is a complete one */
     assert_non_null(
         strstr(land_read(land->there, ".hermes-e2b-state-manifest"), "skill skills/kept\n"));
@@ -112,20 +81,20 @@ static void test_deletions(void **state)
 static void test_both(void **state)
 {
     struct land *land = *state;
-    he2b_transfer *transfer = new_transfer(land);
+    he2b_transfer *transfer = land_new(land);
 
     land_write(land->there, ".hermes/skills/x", "a file");
     land_write(land->there, ".hermes/skills/y/z", "in a folder");
     land_write(land->host, "skills/x/z", "a folder now");
     land_write(land->host, "skills/y", "a file now");
-    add(land, transfer, "skills/x/z");
-    add(land, transfer, "skills/y");
+    land_add(land, transfer, "skills/x/z");
+    land_add(land, transfer, "skills/y");
     assert_int_equal(he2b_transfer_remove(transfer, "skills/x"), HE2B_OK);
     assert_int_equal(he2b_transfer_remove(transfer, "skills/y/z"), HE2B_OK);
-    assert_int_equal(push(land, transfer), 0);
+    assert_int_equal(land_push(land, transfer), 0);
     assert_string_equal(land_log(land), "upload transfer");
-    assert_string_equal(hermes(land, "skills/x/z"), "a folder now");
-    assert_string_equal(hermes(land, "skills/y"), "a file now");
+    assert_string_equal(land_hermes(land, "skills/x/z"), "a folder now");
+    assert_string_equal(land_hermes(land, "skills/y"), "a file now");
     he2b_transfer_del(transfer);
 }
 
@@ -133,14 +102,14 @@ static void test_both(void **state)
 static void test_missing(void **state)
 {
     struct land *land = *state;
-    he2b_transfer *transfer = new_transfer(land);
+    he2b_transfer *transfer = land_new(land);
 
     land_write(land->host, "skills/there", "there");
-    add(land, transfer, "skills/gone");
-    add(land, transfer, "skills/there");
-    assert_int_equal(push(land, transfer), HE2B_ERR_STEP);
+    land_add(land, transfer, "skills/gone");
+    land_add(land, transfer, "skills/there");
+    assert_int_equal(land_push(land, transfer), HE2B_ERR_STEP);
     assert_non_null(strstr(land->text, "skills/gone: No such file"));
-    assert_string_equal(hermes(land, "skills/there"), "there");
+    assert_string_equal(land_hermes(land, "skills/there"), "there");
     assert_null(strstr(land_read(land->there, ".hermes-e2b-state-manifest"), "gone"));
     he2b_transfer_del(transfer);
 }
@@ -149,13 +118,13 @@ static void test_missing(void **state)
 static void test_own(void **state)
 {
     struct land *land = *state;
-    he2b_transfer *transfer = new_transfer(land);
+    he2b_transfer *transfer = land_new(land);
     int level = 0;
 
     land_write(land->host, ".env", "SECRET=1\n");
-    add(land, transfer, ".env");
-    assert_int_equal(push(land, transfer), 0);
-    assert_null(hermes(land, ".env"));
+    land_add(land, transfer, ".env");
+    assert_int_equal(land_push(land, transfer), 0);
+    assert_null(land_hermes(land, ".env"));
     assert_int_equal(he2b_transfer_notes(transfer), 1);
     assert_non_null(strstr(he2b_transfer_note(transfer, 0, &level), ".env"));
     assert_int_equal(level, HE2B_LOG_WARNING);
@@ -166,9 +135,9 @@ static void test_own(void **state)
 static void test_nothing(void **state)
 {
     struct land *land = *state;
-    he2b_transfer *transfer = new_transfer(land);
+    he2b_transfer *transfer = land_new(land);
 
-    assert_int_equal(push(land, transfer), 0);
+    assert_int_equal(land_push(land, transfer), 0);
     assert_string_equal(land_log(land), "upload transfer");
     assert_non_null(land_read(land->there, ".hermes-e2b-state-manifest"));
     he2b_transfer_del(transfer);
@@ -195,7 +164,7 @@ static void test_without_tar(void **state)
 {
     struct land *land = *state;
     const struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
-    he2b_transfer *transfer = new_transfer(land);
+    he2b_transfer *transfer = land_new(land);
     struct stat st;
 
     without_tar(land);
@@ -204,13 +173,13 @@ static void test_without_tar(void **state)
     land_write(land->host, "skills/run.sh", "#!/bin/sh\n");
     chmod(land_path(land->host, "skills/run.sh"), 0750);
     utimensat(AT_FDCWD, land_path(land->host, "skills/run.sh"), times, 0);
-    add(land, transfer, "skills/-a b/c'\nd");
-    add(land, transfer, "skills/run.sh");
+    land_add(land, transfer, "skills/-a b/c'\nd");
+    land_add(land, transfer, "skills/run.sh");
     assert_int_equal(he2b_transfer_remove(transfer, "skills/old/it's"), HE2B_OK);
-    assert_int_equal(push(land, transfer), 0);
+    assert_int_equal(land_push(land, transfer), 0);
     assert_string_equal(land_log(land), "upload transfer upload upload upload upload transfer");
-    assert_string_equal(hermes(land, "skills/-a b/c'\nd"), "odd");
-    assert_null(hermes(land, "skills/old/it's"));
+    assert_string_equal(land_hermes(land, "skills/-a b/c'\nd"), "odd");
+    assert_null(land_hermes(land, "skills/old/it's"));
     assert_int_equal(land_entries(land_path(land->there, ".hermes/skills")), 2);
     assert_int_equal(stat(land_path(land->there, ".hermes/skills/run.sh"), &st), 0);
     assert_int_equal(st.st_mode & 07777, 0750);
@@ -224,17 +193,11 @@ static void test_without_tar(void **state)
 
 /* ---- home ---- */
 
-static int recover(struct land *land, he2b_transfer *transfer)
-{
-    assert_int_equal(he2b_transfer_recover(transfer, land_done, land), HE2B_OK);
-    return land_wait(land);
-}
-
 /* B-80, B-81, B-86: one round trip; nothing is written before it is applied. */
 static void test_recover(void **state)
 {
     struct land *land = *state;
-    he2b_transfer *transfer = new_transfer(land);
+    he2b_transfer *transfer = land_new(land);
     const char *why = NULL;
 
     land_write(land->there, ".hermes/skills/new/SKILL.md", "made by the agent\n");
@@ -242,7 +205,7 @@ static void test_recover(void **state)
     land_write(land->there, ".hermes/skills/other", "theirs\n");
     land_write(land->there, ".hermes/elsewhere", "not covered\n");
     land_write(land->host, "skills/other", "ours\n");
-    assert_int_equal(recover(land, transfer), 0);
+    assert_int_equal(land_recover(land, transfer), 0);
     assert_string_equal(land_log(land), "transfer");
     assert_null(land_read(land->host, "skills/new/SKILL.md"));
     assert_int_equal(he2b_transfer_apply(transfer, NULL, 0, &why), HE2B_OK);
@@ -261,9 +224,9 @@ static void test_recover(void **state)
 static void test_recover_nothing(void **state)
 {
     struct land *land = *state;
-    he2b_transfer *transfer = new_transfer(land);
+    he2b_transfer *transfer = land_new(land);
 
-    assert_int_equal(recover(land, transfer), 0);
+    assert_int_equal(land_recover(land, transfer), 0);
     assert_int_equal(he2b_transfer_apply(transfer, NULL, 0, NULL), HE2B_OK);
     assert_int_equal(he2b_transfer_notes(transfer), 0);
     he2b_transfer_del(transfer);
@@ -275,38 +238,38 @@ static void test_follow(void **state)
 {
     struct land *land = *state;
     const char *const present[] = {"skills/kept"};
-    he2b_transfer *first = new_transfer(land);
+    he2b_transfer *first = land_new(land);
     he2b_transfer *recovery;
     he2b_transfer *second;
 
     land_write(land->host, "skills/kept", "kept");
     land_write(land->host, "skills/gone", "gone");
     land_write(land->host, "auth.json", "secret");
-    add(land, first, "skills/kept");
-    add(land, first, "skills/gone");
+    land_add(land, first, "skills/kept");
+    land_add(land, first, "skills/gone");
     assert_int_equal(he2b_transfer_add(first, land_path(land->host, "auth.json"), "auth.json",
                                        HE2B_FILE_CREDENTIAL),
                      HE2B_OK);
-    assert_int_equal(push(land, first), 0);
+    assert_int_equal(land_push(land, first), 0);
     he2b_transfer_del(first);
-    assert_string_equal(hermes(land, "auth.json"), "secret");
+    assert_string_equal(land_hermes(land, "auth.json"), "secret");
     unlink(land_path(land->host, "skills/gone"));
     unlink(land_path(land->host, "auth.json"));
 
-    recovery = new_transfer(land);
-    assert_int_equal(recover(land, recovery), 0);
+    recovery = land_new(land);
+    assert_int_equal(land_recover(land, recovery), 0);
     assert_int_equal(he2b_transfer_apply(recovery, present, 1, NULL), HE2B_OK);
-    second = new_transfer(land);
-    add(land, second, "skills/kept");
+    second = land_new(land);
+    land_add(land, second, "skills/kept");
     assert_int_equal(he2b_transfer_follow(second, recovery), HE2B_OK);
     he2b_transfer_del(recovery);
     land_log(land);
-    assert_int_equal(push(land, second), 0);
+    assert_int_equal(land_push(land, second), 0);
     assert_string_equal(land_log(land), "upload transfer");
-    assert_null(hermes(land, "skills/gone"));
-    assert_null(hermes(land, "auth.json"));
+    assert_null(land_hermes(land, "skills/gone"));
+    assert_null(land_hermes(land, "auth.json"));
     assert_null(land_read(land->host, "skills/gone"));
-    assert_string_equal(hermes(land, "skills/kept"), "kept");
+    assert_string_equal(land_hermes(land, "skills/kept"), "kept");
     he2b_transfer_del(second);
 }
 
@@ -314,7 +277,7 @@ static void test_follow(void **state)
 static void test_pull(void **state)
 {
     struct land *land = *state;
-    he2b_transfer *transfer = new_transfer(land);
+    he2b_transfer *transfer = land_new(land);
     char command[512];
     char a[256];
     char b[256];
