@@ -26,6 +26,13 @@ bool he2b_role_writes(const he2b_session *session)
     }
 }
 
+/* The pull is given up before it could begin: no lock hangs on a step that is out for a sandbox of
+ * its own, and the kill waits for nobody (B-94, B-96). */
+static bool hurries(const he2b_session *session)
+{
+    return session->teardown.state == HE2B_TEARDOWN_HURRIED;
+}
+
 bool he2b_role_settled(const he2b_session *session)
 {
     switch (session->writer.state) {
@@ -33,6 +40,10 @@ bool he2b_role_settled(const he2b_session *session)
     case HE2B_WRITER_OWN_HOLDING:
     case HE2B_WRITER_IDLE: /* a sandbox of its own, to which another push failed */
         return session->pushed && session->writer_events.count == 0 && !session->steps.out;
+    case HE2B_WRITER_OWN_PUSHING:
+    case HE2B_WRITER_OWN_SYNCING:
+        /* nobody waited for it, and what is not pulled is said */
+        return session->pushed && hurries(session);
     default:
         return false;
     }
@@ -65,9 +76,10 @@ bool he2b_role_syncs(const he2b_session *session)
     case HE2B_WRITER_SYNCING:
     case HE2B_WRITER_TAINTING:
     case HE2B_WRITER_UNTAINTING:
+        return session->pushed;
     case HE2B_WRITER_OWN_PUSHING:
     case HE2B_WRITER_OWN_SYNCING:
-        return session->pushed;
+        return session->pushed && !hurries(session);
     default:
         return false;
     }

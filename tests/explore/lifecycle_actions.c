@@ -163,6 +163,9 @@ static void fail_waiters(void *user)
  * another push into a sandbox of its own failed. */
 static bool settled(const struct session *session)
 {
+    if (session->writer.state == HE2B_WRITER_OWN_PUSHING ||
+        session->writer.state == HE2B_WRITER_OWN_SYNCING)
+        return session->pushed && session->end.state == HE2B_TEARDOWN_HURRIED;
     return (session->writer.state == HE2B_WRITER_HOLDING ||
             session->writer.state == HE2B_WRITER_OWN_HOLDING ||
             session->writer.state == HE2B_WRITER_IDLE) &&

@@ -276,9 +276,12 @@ static bool finishing(const struct session *session)
     case HE2B_WRITER_SYNCING:
     case HE2B_WRITER_TAINTING:
     case HE2B_WRITER_UNTAINTING:
+        return session->life.state == HE2B_LIFECYCLE_PREPARING && session->pushed;
     case HE2B_WRITER_OWN_PUSHING:
     case HE2B_WRITER_OWN_SYNCING:
-        return session->life.state == HE2B_LIFECYCLE_PREPARING && session->pushed;
+        /* whose pull is given up, where no lock hangs on it, waits for nobody */
+        return session->life.state == HE2B_LIFECYCLE_PREPARING && session->pushed &&
+               session->end.state != HE2B_TEARDOWN_HURRIED;
     default:
         return false;
     }

@@ -598,6 +598,28 @@ static void test_close_in_a_sync(void **state)
     expect_no_trouble(scoped);
 }
 
+/* B-94, B-96: but who gave the pull up waits for no step: the kill comes at once, the loss is said.
+ */
+static void test_abandoned_in_a_sync(void **state)
+{
+    struct scoped *scoped = *state;
+    struct closing closing;
+    struct ran ran;
+
+    begin(scoped);
+    forget_command(scoped, HE2B_STEP_SYNC, &ran);
+    close_begun(scoped, &closing);
+    he2b_session_abandon_pull(scoped->world->session);
+    world_run(scoped->world);
+    assert_int_equal(closing.times, 1);
+    assert_int_equal(closing.code, HE2B_ERR_CANCELLED);
+    assert_string_equal(scoped_log(scoped), "sync kill");
+    assert_non_null(strstr(scoped->world->messages, "is lost with it"));
+    scoped_answer(scoped, HE2B_STEP_DONE);
+    assert_false(scoped->world->trouble);
+    scoped->world->messages[0] = '\0';
+}
+
 /* ... and another push too, whatever comes of it: what is there alone comes home. */
 static void test_close_in_another_push(void **state)
 {
@@ -726,6 +748,7 @@ int main(void)
         IN_SCOPE(test_pull_is_abandoned_before_it_begins),
         IN_SCOPE(test_deleted),
         IN_SCOPE(test_close_in_a_sync),
+        IN_SCOPE(test_abandoned_in_a_sync),
         IN_SCOPE(test_close_in_another_push),
         IN_SCOPE(test_close_in_the_first_push),
         IN_SCOPE(test_close_waits_for_the_command),
