@@ -39,6 +39,7 @@ enum he2b_lifecycle_state_id {
     X(drop_role)                                                                                   \
     X(cancel_call)                                                                                 \
     X(send_probe)                                                                                  \
+    X(prepare_own)                                                                                 \
     X(prepare_made)                                                                                \
     X(end_create)                                                                                  \
     X(admit)                                                                                       \

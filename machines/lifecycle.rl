@@ -17,6 +17,7 @@
     action drop_role { machine->actions->drop_role(machine->user); }
     action cancel_call { machine->actions->cancel_call(machine->user); }
     action send_probe { machine->actions->send_probe(machine->user); }
+    action prepare_own { machine->actions->prepare_own(machine->user); }
     action prepare_made { machine->actions->prepare_made(machine->user); }
     action end_create { machine->actions->end_create(machine->user); }
     action admit { machine->actions->admit(machine->user); }

@@ -5,7 +5,9 @@
 # only those whose command was looked at, or who waited when it failed. A session of a persistent scope ("scope" in an event's or
 # action's name) asks the writer chart for its role before it looks for a sandbox, and before each
 # command; whatever fails on the way, the role is given up before anybody is told (B-64). What becomes
-# of the sandbox at the end is the teardown chart's business.
+# of the sandbox at the end is the teardown chart's business. A session whose own sandbox gets the
+# Hermes state (LIFE_OWNED) has a role there too, but no locks, and gives nothing up where something
+# else fails.
 #
 # A command that finds no sandbox says so (LIFE_VANISHED) and waits again. Where the control plane is
 # being asked anyway, or the sandbox was left already, that is all; a role's preparation is not
@@ -73,12 +75,14 @@
 
         Probing: (
             LIFE_PROBED      @admit                        -> Ready |
+            LIFE_OWNED       @prepare_own                  -> Preparing |
             LIFE_FAILED      @drop_role                    -> Dropping |
             LIFE_VANISHED                                  -> Probing |
             LIFE_CLOSE       @cancel_call @fail_waiters @report_rest -> final
         ) >to(in_probing),
 
-        # a scope: the writer chart makes the sandbox fit for the next command, or looks whether it is
+        # a scope, or a sandbox of its own that gets Hermes' state: the writer chart makes it fit for the
+        # next command, or looks whether it is
         Preparing: (
             LIFE_PREPARED    @admit                        -> Ready |
             LIFE_LAPSED      @cancel_renew @send_connect   -> Connecting |

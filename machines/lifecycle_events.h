@@ -35,6 +35,7 @@ enum he2b_lifecycle_event {
     LIFE_VANISHED = 28,  /* a command found no sandbox */
     LIFE_ABANDONED = 29, /* nobody waits any more */
     LIFE_CLOSE = 30,     /* the session is to end, and no command is left */
+    LIFE_OWNED = 31,     /* the same as LIFE_PROBED, but Hermes' state has to go there first */
 };
 
 /* The same once more, for who needs names and counts. */
@@ -68,14 +69,15 @@ enum he2b_lifecycle_event {
     X(LIFE_RENEWED)                                                                                \
     X(LIFE_VANISHED)                                                                               \
     X(LIFE_ABANDONED)                                                                              \
-    X(LIFE_CLOSE)
+    X(LIFE_CLOSE)                                                                                  \
+    X(LIFE_OWNED)
 
 enum {
 #define HE2B_X(name) +1
     HE2B_LIFECYCLE_EVENT_COUNT = 0 HE2B_LIFECYCLE_EVENTS(HE2B_X),
 #undef HE2B_X
 };
-_Static_assert((int)HE2B_LIFECYCLE_EVENT_COUNT == (int)LIFE_CLOSE,
+_Static_assert((int)HE2B_LIFECYCLE_EVENT_COUNT == (int)LIFE_OWNED,
                "the list names each event once");
 
 #endif

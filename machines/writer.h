@@ -30,6 +30,9 @@
     X(GATING, "gating")                                                                            \
     X(READING, "reading")                                                                          \
     X(PROMOTING, "promoting")                                                                      \
+    X(OWN_PUSHING, "own pushing")                                                                  \
+    X(OWN_HOLDING, "own holding")                                                                  \
+    X(OWN_SYNCING, "own syncing")                                                                  \
     X(FAILING, "failing")                                                                          \
     X(RELEASING, "releasing")
 
@@ -63,7 +66,8 @@ enum he2b_writer_state_id {
     X(doubt_sandbox)                                                                               \
     X(step_mark_stale)                                                                             \
     X(note_not_ready)                                                                              \
-    X(report_failed)
+    X(report_failed)                                                                               \
+    X(forget_step)
 
 struct he2b_writer_actions {
 #define HE2B_X(name) void (*name)(void *user);

@@ -30,6 +30,7 @@
     action step_mark_stale { machine->actions->step_mark_stale(machine->user); }
     action note_not_ready { machine->actions->note_not_ready(machine->user); }
     action report_failed { machine->actions->report_failed(machine->user); }
+    action forget_step { machine->actions->forget_step(machine->user); }
 
     action in_idle { machine->state = HE2B_WRITER_IDLE; }
     action in_contending { machine->state = HE2B_WRITER_CONTENDING; }
@@ -53,6 +54,9 @@
     action in_gating { machine->state = HE2B_WRITER_GATING; }
     action in_reading { machine->state = HE2B_WRITER_READING; }
     action in_promoting { machine->state = HE2B_WRITER_PROMOTING; }
+    action in_own_pushing { machine->state = HE2B_WRITER_OWN_PUSHING; }
+    action in_own_holding { machine->state = HE2B_WRITER_OWN_HOLDING; }
+    action in_own_syncing { machine->state = HE2B_WRITER_OWN_SYNCING; }
     action in_failing { machine->state = HE2B_WRITER_FAILING; }
     action in_releasing { machine->state = HE2B_WRITER_RELEASING; }
 

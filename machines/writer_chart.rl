@@ -6,6 +6,9 @@
 # The order of a writer's way is the contract: mark, unstamp, recover, push, stamp, clear (B-62).
 # A failure on it gives the lease up, and leaves the marker.
 #
+# A sandbox that a session made for itself alone ("own") has no others to agree with: no locks, no
+# marker, no stamp; what is left is the push, and a sync before each command (B-73).
+#
 %%{
     machine WriterChart;
 
@@ -13,6 +16,7 @@
         # Idle: no role, no lock (Ragel wants "start" for the first)
         start: (
             WRITER_SEEK      @step_elect                   -> Contending |
+            WRITER_OWN       @want_push                    -> OwnPushing |
             WRITER_DROP      @report_dropped               -> start
         ) >to(in_idle),
 
@@ -176,6 +180,31 @@
             WRITER_FAILED    @report_refused               -> Reading |
             WRITER_DROP      @step_release                 -> Releasing
         ) >to(in_promoting),
+
+        # ---- a sandbox of the session's own ----
+
+        # it failed: the next command tries it anew
+        OwnPushing: (
+            WRITER_PUSHED    @report_prepared              -> OwnHolding |
+            WRITER_ABANDONED @report_failed                -> start |
+            WRITER_FAILED    @report_failed                -> start |
+            WRITER_DROP      @forget_step @report_dropped  -> start
+        ) >to(in_own_pushing),
+
+        # it was made anew, or booted: everything once more
+        OwnHolding: (
+            WRITER_GATE      @want_sync                    -> OwnSyncing |
+            WRITER_OWN       @want_push                    -> OwnPushing |
+            WRITER_DROP      @report_dropped               -> start
+        ) >to(in_own_holding),
+
+        # nobody else is to be told that it failed; perhaps there is no sandbox any more (B-97)
+        OwnSyncing: (
+            WRITER_SYNCED    @report_prepared              -> OwnHolding |
+            WRITER_ABANDONED @report_refused               -> OwnHolding |
+            WRITER_FAILED    @doubt_sandbox @report_refused -> OwnHolding |
+            WRITER_DROP      @forget_step @report_dropped  -> start
+        ) >to(in_own_syncing),
 
         # ---- giving it up ----
 

@@ -31,6 +31,7 @@ enum he2b_writer_event {
     WRITER_FAILED = 23,    /* the step or the question on the way failed */
     WRITER_DROP = 24,      /* the role is to be given up */
     WRITER_RELEASED = 25,  /* no lock is held any more */
+    WRITER_OWN = 26,       /* a sandbox of this session's own is new, or new again after a boot */
 };
 
 /* The same once more, for who needs names and counts. */
@@ -59,14 +60,14 @@ enum he2b_writer_event {
     X(WRITER_ABANDONED)                                                                            \
     X(WRITER_FAILED)                                                                               \
     X(WRITER_DROP)                                                                                 \
-    X(WRITER_RELEASED)
+    X(WRITER_RELEASED)                                                                             \
+    X(WRITER_OWN)
 
 enum {
 #define HE2B_X(name) +1
     HE2B_WRITER_EVENT_COUNT = 0 HE2B_WRITER_EVENTS(HE2B_X),
 #undef HE2B_X
 };
-_Static_assert((int)HE2B_WRITER_EVENT_COUNT == (int)WRITER_RELEASED,
-               "the list names each event once");
+_Static_assert((int)HE2B_WRITER_EVENT_COUNT == (int)WRITER_OWN, "the list names each event once");
 
 #endif

@@ -248,6 +248,17 @@ HE2B_PUBLIC int he2b_session_set_scope(he2b_session *session, const char *home, 
                                        int host_state);
 
 /*
+ * The sandbox that this session makes for itself gets Hermes' state: host_state not 0: the caller
+ * does HE2B_STEP_PUSH when the sandbox is new to the session, or was booted, before any command
+ * runs there, HE2B_STEP_SYNC before each command (B-73), and HE2B_STEP_PULL at the end, before the
+ * kill (B-91). A push or sync that fails refuses the commands that wait for it; the next one tries
+ * it anew. No locks, no marker, no HE2B_STEP_RECOVER: the sandbox is no other session's. 0, the
+ * default: there is nothing to move. Before the first prepare or command. Returns HE2B_OK,
+ * HE2B_ERR_STATE (too late, or the session has a scope or was given a sandbox).
+ */
+HE2B_PUBLIC int he2b_session_set_host_state(he2b_session *session, int host_state);
+
+/*
  * Replaces the API key for all later requests (B-7); NULL or "" removes it. Copied, and wiped with
  * the session. The session's own end (he2b_session_close) goes with the key that last reached its
  * sandbox, whatever was set since.
@@ -334,10 +345,11 @@ HE2B_PUBLIC void he2b_session_cancel(he2b_session *session, void *user);
  * Ends the session when its last command has ended; new commands are refused at once (B-90). In a
  * scope the writer's state is pulled home, the role released last (B-91, B-68), and the sandbox
  * left to its lease. Else a sandbox that this session created is killed, tried again while the
- * outcome is not known, and one it was given is left as it is. done comes with NULL, or with the
- * failure of the pull or of the kill, which the server's lease then ends. A second close joins the
- * first. Returns HE2B_OK (done will come), HE2B_ERR_CLOSED (being deleted), HE2B_ERR_FORK,
- * HE2B_ERR_NOMEM.
+ * outcome is not known, and one it was given is left as it is; state that was pushed to one it
+ * created is pulled home first, and a pull that fails keeps no sandbox alive (B-93). done comes
+ * with NULL, or with the failure of the pull or of the kill, which the server's lease then ends. A
+ * second close joins the first. Returns HE2B_OK (done will come), HE2B_ERR_CLOSED (being deleted),
+ * HE2B_ERR_FORK, HE2B_ERR_NOMEM.
  */
 HE2B_PUBLIC int he2b_session_close(he2b_session *session, he2b_session_fn done, void *user);
 

@@ -84,6 +84,7 @@ static void forget_sandbox(void *user)
     session->own = false;
     session->attached = false;
     session->probed = false;
+    session->pushed = false;
     session->deadline_ms = 0;
 }
 
@@ -147,6 +148,12 @@ static void miss_scope(he2b_session *session)
         he2b_search_absent(session);
 }
 
+/* It runs, and was looked into before. */
+static enum he2b_lifecycle_event still(const he2b_session *session)
+{
+    return he2b_role_gates(session) ? LIFE_SAME : LIFE_ATTACHED;
+}
+
 static void on_connected(void *user, const struct he2b_control_answer *answer)
 {
     he2b_session *session = user;
@@ -173,7 +180,7 @@ static void on_connected(void *user, const struct he2b_control_answer *answer)
         } else if (scope) {
             he2b_session_post(session, known ? LIFE_SAME : LIFE_REBOOTED);
         } else {
-            he2b_session_post(session, known ? LIFE_ATTACHED : LIFE_CONNECTED);
+            he2b_session_post(session, known ? still(session) : LIFE_CONNECTED);
         }
     } else if (answer->failure.code == HE2B_ERR_GONE && scope) {
         miss_scope(session);
@@ -184,7 +191,7 @@ static void on_connected(void *user, const struct he2b_control_answer *answer)
         he2b_session_log(session, HE2B_LOG_WARNING, "%s; the sandbox %s in %lld s",
                          answer->failure.text, session->own ? "ends" : "pauses",
                          (long long)(session->deadline_ms - he2b_now_ms()) / 1000);
-        he2b_session_post(session, scope ? LIFE_SAME : LIFE_ATTACHED);
+        he2b_session_post(session, still(session));
     } else {
         fail(session, &answer->failure);
     }
@@ -235,6 +242,11 @@ static void gate_role(void *user)
     he2b_writer_post(user, WRITER_GATE);
 }
 
+static void prepare_own(void *user)
+{
+    he2b_writer_post(user, WRITER_OWN);
+}
+
 static void prepare_made(void *user)
 {
     he2b_writer_post(user, WRITER_MADE);
@@ -251,7 +263,8 @@ static void prepare_rebooted(void *user)
 }
 
 /* B-64: and what was found is looked for again. Who waits now hears of the failure; who comes while
- * the locks are given up does not. */
+ * the locks are given up does not. A sandbox of its own is no other session's: what was pushed
+ * there still is. */
 static void drop_role(void *user)
 {
     he2b_session *session = user;
@@ -352,7 +365,7 @@ static void admit(void *user)
 {
     he2b_session *session = user;
 
-    he2b_waiters_tell(session, &session->waiters, session->scope[0] != '\0', NULL);
+    he2b_waiters_tell(session, &session->waiters, he2b_role_gates(session), NULL);
 }
 
 static void refuse_waiters(void *user)

@@ -61,7 +61,7 @@ static void succeed(he2b_session *session)
     session->probed = true;
     switch (session->look) {
     case HE2B_LOOK_PLAIN:
-        he2b_session_post(session, LIFE_PROBED);
+        he2b_session_post(session, session->host_state ? LIFE_OWNED : LIFE_PROBED);
         break;
     case HE2B_LOOK_UNSTAMP:
         he2b_writer_post(session, WRITER_UNSTAMPED);

@@ -120,7 +120,7 @@ static void consider_ready(he2b_session *session)
         he2b_session_post(session, LIFE_STALE);
         return;
     }
-    he2b_session_post(session, session->scope[0] ? LIFE_WANT_GATE : LIFE_WANT);
+    he2b_session_post(session, he2b_role_gates(session) ? LIFE_WANT_GATE : LIFE_WANT);
     if (lease == HE2B_LEASE_BESIDE && he2b_lease_may_renew(session))
         he2b_session_post(session, LIFE_RENEW);
 }

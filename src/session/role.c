@@ -26,10 +26,32 @@ bool he2b_role_writes(const he2b_session *session)
     }
 }
 
+/* The pull is given up before it could begin: no lock hangs on a step that is out for a sandbox of
+ * its own, and the kill waits for nobody (B-94, B-96). */
+static bool hurries(const he2b_session *session)
+{
+    return session->teardown.state == HE2B_TEARDOWN_HURRIED;
+}
+
 bool he2b_role_settled(const he2b_session *session)
 {
-    return session->pushed && session->writer.state == HE2B_WRITER_HOLDING &&
-           session->writer_events.count == 0 && !session->steps.out;
+    switch (session->writer.state) {
+    case HE2B_WRITER_HOLDING:
+    case HE2B_WRITER_OWN_HOLDING:
+    case HE2B_WRITER_IDLE: /* a sandbox of its own, to which another push failed */
+        return session->pushed && session->writer_events.count == 0 && !session->steps.out;
+    case HE2B_WRITER_OWN_PUSHING:
+    case HE2B_WRITER_OWN_SYNCING:
+        /* nobody waited for it, and what is not pulled is said */
+        return session->pushed && hurries(session);
+    default:
+        return false;
+    }
+}
+
+bool he2b_role_gates(const he2b_session *session)
+{
+    return session->scope[0] || session->host_state;
 }
 
 bool he2b_role_admits(const he2b_session *session)
@@ -40,6 +62,8 @@ bool he2b_role_admits(const he2b_session *session)
     case HE2B_WRITER_SYNCING:
     case HE2B_WRITER_UNTAINTING:
     case HE2B_WRITER_PROMOTING:
+    case HE2B_WRITER_OWN_HOLDING:
+    case HE2B_WRITER_OWN_SYNCING:
         return session->writer_events.count == 0;
     default:
         return false;
@@ -53,6 +77,9 @@ bool he2b_role_syncs(const he2b_session *session)
     case HE2B_WRITER_TAINTING:
     case HE2B_WRITER_UNTAINTING:
         return session->pushed;
+    case HE2B_WRITER_OWN_PUSHING:
+    case HE2B_WRITER_OWN_SYNCING:
+        return session->pushed && !hurries(session);
     default:
         return false;
     }
@@ -102,6 +129,7 @@ static void step_release(void *user)
     if (session->lock_timer)
         he2b_timer_disarm(session->lock_timer);
     he2b_events_forget(&session->writer_events, WRITER_POLL);
+    session->pushed = false;
     he2b_steps_want(session, HE2B_STEP_RELEASE, NULL);
 }
 
@@ -220,6 +248,12 @@ static void want_sync(void *user)
     he2b_steps_want(user, HE2B_STEP_SYNC, NULL);
 }
 
+/* Its answer, if it ever comes, means nothing any more. */
+static void forget_step(void *user)
+{
+    he2b_steps_forget_callers(user);
+}
+
 /* ---- reports ---- */
 
 static void report_elected(void *user)
@@ -252,7 +286,8 @@ static void report_failed(void *user)
 {
     he2b_session *session = user;
 
-    session->pushed = false;
+    /* whoever comes next begins with a look into the sandbox, and not with a sync */
+    session->probed = false;
     he2b_session_post(session, LIFE_FAILED);
 }
 
@@ -260,7 +295,6 @@ static void report_dropped(void *user)
 {
     he2b_session *session = user;
 
-    session->pushed = false;
     if (session->teardown.state == HE2B_TEARDOWN_RELEASING)
         he2b_teardown_post(session, END_RELEASED);
     else

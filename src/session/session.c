@@ -125,7 +125,7 @@ int he2b_session_set_sandbox(he2b_session *session, const char *sandbox_id)
 {
     if (!he2b_sandbox_id_valid(sandbox_id))
         return HE2B_ERR_ARG;
-    if (!untouched(session) || session->scope[0])
+    if (!untouched(session) || he2b_role_gates(session))
         return HE2B_ERR_STATE;
     snprintf(session->endpoint.sandbox_id, sizeof(session->endpoint.sandbox_id), "%s", sandbox_id);
     session->own = false;
@@ -147,7 +147,7 @@ int he2b_session_set_scope(he2b_session *session, const char *home, const char *
     char digest[HE2B_SCOPE_MAX];
     int error;
 
-    if (!untouched(session) || session->scope[0] || session->endpoint.sandbox_id[0])
+    if (!untouched(session) || he2b_role_gates(session) || session->endpoint.sandbox_id[0])
         return HE2B_ERR_STATE;
     host = he2b_host_new();
     if (!host)
@@ -161,6 +161,14 @@ int he2b_session_set_scope(he2b_session *session, const char *home, const char *
     session->steps.host = host;
     session->host_state = host_state != 0;
     memcpy(session->scope, digest, sizeof(digest));
+    return HE2B_OK;
+}
+
+int he2b_session_set_host_state(he2b_session *session, int host_state)
+{
+    if (!untouched(session) || session->scope[0] || session->endpoint.sandbox_id[0])
+        return HE2B_ERR_STATE;
+    session->host_state = host_state != 0;
     return HE2B_OK;
 }
 
@@ -189,11 +197,12 @@ int he2b_session_wait(he2b_session *session, int64_t timeout_ms, he2b_session_fn
 
 bool he2b_session_is_prepared(const he2b_session *session, unsigned generation, int64_t timeout_ms)
 {
+    bool gates = he2b_role_gates(session);
     bool rests = session->machine.state == HE2B_LIFECYCLE_READY ||
-                 (session->machine.state == HE2B_LIFECYCLE_PREPARING && session->scope[0]);
+                 (session->machine.state == HE2B_LIFECYCLE_PREPARING && gates);
 
     return rests && !session->events.count && generation == session->generation &&
-           (!session->scope[0] || he2b_role_admits(session)) &&
+           (!gates || he2b_role_admits(session)) &&
            he2b_lease_step(session, he2b_lease_need(session, timeout_ms)) != HE2B_LEASE_FIRST;
 }
 

@@ -95,7 +95,7 @@ struct he2b_session {
     /* the scope */
     char scope[HE2B_SCOPE_MAX]; /* "": none */
     bool host_state;            /* the caller moves Hermes' state */
-    bool pushed;                /* by this session in its present role */
+    bool pushed;                /* by this session in its present role, into this sandbox */
     char stamp[HE2B_STAMP_MAX]; /* what the second line of its stamp says; "": not stamped */
     /* what is known to lie in the sandbox pushed_into ("": nothing is known), and its hash (B-75)
      */
@@ -224,12 +224,17 @@ extern const struct he2b_writer_actions he2b_writer_actions;
 extern const struct he2b_teardown_actions he2b_teardown_actions;
 /* True if this session is the scope's writer now, or on its way to be. */
 bool he2b_role_writes(const he2b_session *session);
-/* True if this session is the writer, at rest, and pushed: then there may be something to pull. */
+/* True if this session pushed, as the writer or into a sandbox of its own, and is at rest, or need
+ * not be: then there may be something to pull. */
 bool he2b_role_settled(const he2b_session *session);
+/* True if each command waits for the role's word: in a scope, and where Hermes' state goes to a
+ * sandbox of the session's own. */
+bool he2b_role_gates(const he2b_session *session);
 /* True if the role lets a command start that was prepared for: it is at rest, or looked at for
  * another command without any doubt so far. */
 bool he2b_role_admits(const he2b_session *session);
-/* True if a sync of such a writer is on its way, after which it will be at rest. */
+/* True if a sync, or another push, of such a session is on its way that has to end first; it will
+ * be at rest then. */
 bool he2b_role_syncs(const he2b_session *session);
 
 /* ---- search.c ---- */

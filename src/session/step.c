@@ -139,8 +139,8 @@ static void finish_callers(he2b_session *session, const he2b_step *step,
         he2b_writer_post(session, WRITER_ABANDONED);
     else
         he2b_writer_post(session, outcome == HE2B_STEP_DONE ? done[step->kind] : WRITER_FAILED);
-    if (step->kind == HE2B_STEP_PUSH)
-        session->pushed = session->host_state && outcome == HE2B_STEP_DONE;
+    if (step->kind == HE2B_STEP_PUSH && outcome == HE2B_STEP_DONE)
+        session->pushed = session->host_state;
 }
 
 void he2b_step_done(he2b_step *step, enum he2b_step_outcome outcome, const char *why)
@@ -240,13 +240,13 @@ static void orphan(he2b_session *session)
     step->host = NULL;
 }
 
-void he2b_steps_forget_pull(he2b_session *session)
+void he2b_steps_forget_callers(he2b_session *session)
 {
     struct he2b_steps *steps = &session->steps;
 
-    if (steps->next == HE2B_STEP_PULL)
+    if (steps->next && !is_own((enum he2b_step_kind)steps->next))
         steps->next = 0;
-    if (steps->out && steps->out->kind == HE2B_STEP_PULL)
+    if (steps->out && !is_own(steps->out->kind))
         orphan(session);
 }
 

@@ -54,8 +54,8 @@ void he2b_host_step(struct he2b_host *host, enum he2b_step_kind kind, const char
 void he2b_steps_want(he2b_session *session, enum he2b_step_kind kind, const char *reason);
 /* Hands out what is due. From the pump only, outside every chart. */
 void he2b_steps_hand_out(he2b_session *session);
-/* A pull that is out, or wanted, belongs to nobody any more. */
-void he2b_steps_forget_pull(he2b_session *session);
+/* A step of the caller's that is out, or wanted, belongs to nobody any more. */
+void he2b_steps_forget_callers(he2b_session *session);
 /* The session goes away: the step that is out belongs to nobody any more, and keeps what it needs.
  */
 void he2b_steps_forget(he2b_session *session);

@@ -67,7 +67,10 @@ static void clean(void *user)
 {
     he2b_session *session = user;
 
-    /* Nothing of a session is left in a sandbox yet; its own sandbox goes as a whole. */
+    /* Nothing of a session is left in a sandbox yet; its own sandbox goes as a whole, and nobody
+     * waits for what is still being pushed there. */
+    if (session->own)
+        he2b_steps_forget_callers(session);
     he2b_teardown_post(session, session->own ? END_KILL : END_KEEP);
 }
 
@@ -109,7 +112,7 @@ static void release(void *user)
 {
     he2b_session *session = user;
 
-    if (session->scope[0])
+    if (he2b_role_gates(session))
         he2b_writer_post(session, WRITER_DROP);
     else
         he2b_teardown_post(session, END_RELEASED);
@@ -133,7 +136,7 @@ static void report_unpulled(void *user)
 {
     he2b_session *session = user;
 
-    he2b_steps_forget_pull(session);
+    he2b_steps_forget_callers(session);
     if (session->teardown.state == HE2B_TEARDOWN_HURRIED)
         note_given_up(session);
     session->end_failure = session->failure;

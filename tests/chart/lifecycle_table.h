@@ -56,6 +56,7 @@ static const struct row table[] = {
     ON(CONNECTING, LIFE_CLOSE, CLOSED, "cancel_call fail_waiters report_rest"),
 
     ON(PROBING, LIFE_PROBED, READY, "admit"),
+    ON(PROBING, LIFE_OWNED, PREPARING, "prepare_own"),
     ON(PROBING, LIFE_FAILED, DROPPING, "drop_role"),
     ON(PROBING, LIFE_VANISHED, PROBING, ""),
     ON(PROBING, LIFE_CLOSE, CLOSED, "cancel_call fail_waiters report_rest"),

@@ -1,12 +1,13 @@
 /*
  * The lifecycle chart against a plain table, and every path of it against what the rules promise
- * (B-20 to B-24, B-28, B-31, B-35, B-64, B-90, B-97).
+ * (B-20 to B-24, B-28, B-31, B-35, B-64, B-73, B-90, B-97).
  */
 #include "tests/chart/lifecycle_table.h"
 
-/* The three ways to come by a sandbox. */
+/* The ways to come by a sandbox. */
 enum {
     OWN,   /* made by this session, for itself */
+    FED,   /* the same, and Hermes' state goes there */
     GIVEN, /* named by a person */
     SCOPE, /* of a persistent scope: found or made, once the role allows it */
 };
@@ -49,6 +50,17 @@ static bool is(const char *word, const char *action)
     return strcmp(word, action) == 0;
 }
 
+static bool is_own(const struct story *story)
+{
+    return story->kind == OWN || story->kind == FED;
+}
+
+/* Each command waits for the role's word. */
+static bool gates(const struct story *story)
+{
+    return story->kind == SCOPE || story->kind == FED;
+}
+
 /* ---- what can come ---- */
 
 static bool is_answer(const struct story *story, int event)
@@ -68,13 +80,13 @@ static bool is_answer(const struct story *story, int event)
     case LIFE_MADE:
         return story->call == CREATE && scope;
     case LIFE_ATTACHED:
-        return connect && !scope && story->fit;
+        return connect && !gates(story) && story->fit;
     case LIFE_CONNECTED:
         return connect && !scope;
     case LIFE_GONE:
-        return connect && story->kind == OWN;
+        return connect && is_own(story);
     case LIFE_SAME:
-        return connect && scope && story->joined && story->fit;
+        return connect && gates(story) && (!scope || story->joined) && story->fit;
     case LIFE_REBOOTED:
     case LIFE_ASTRAY:
         return connect && scope && story->joined;
@@ -82,11 +94,15 @@ static bool is_answer(const struct story *story, int event)
     case LIFE_NEXT:
         return connect && scope && !story->joined;
     case LIFE_PROBED:
-        return story->call == PROBE;
+        return story->call == PROBE && story->kind != FED;
+    case LIFE_OWNED:
+        return story->call == PROBE && story->kind == FED;
     case LIFE_PREPARED:
     case LIFE_LAPSED:
-    case LIFE_REFUSED:
         return story->call == PREPARATION;
+    case LIFE_REFUSED:
+        /* a sync; a push that fails is LIFE_FAILED */
+        return story->call == PREPARATION && (story->kind != FED || story->fit);
     case LIFE_FAILED:
         return story->call != NONE && story->call != DROP;
     case LIFE_DROPPED:
@@ -107,14 +123,15 @@ static bool story_allows(const struct story *story, int event)
 {
     switch (event) {
     case LIFE_WANT_NEW:
-        return story->kind == OWN && !story->known;
+        return is_own(story) && !story->known;
     case LIFE_WANT_OLD:
         return story->kind != SCOPE && story->known;
     case LIFE_WANT_SCOPE:
-    case LIFE_WANT_GATE:
         return story->kind == SCOPE;
+    case LIFE_WANT_GATE:
+        return gates(story);
     case LIFE_WANT:
-        return story->kind != SCOPE;
+        return !gates(story);
     case LIFE_STALE:
     case LIFE_VANISHED:
     case LIFE_ABANDONED:
@@ -174,6 +191,9 @@ static void lose_sandbox(struct story *story)
 
 static void story_event(struct story *story, int event)
 {
+    /* nothing is synchronised where a push failed (B-73) */
+    if (event == LIFE_FAILED && story->kind == FED && story->call == PREPARATION)
+        story->fit = false;
     if (event == LIFE_RENEWED)
         story->renewing = false;
     else if (is_answer(story, event))
@@ -242,15 +262,11 @@ static int question(const char *action)
         const char *action;
         int call;
     } questions[] = {
-        {"send_create", CREATE},
-        {"send_connect", CONNECT},
-        {"send_probe", PROBE},
-        {"send_list", LIST},
-        {"seek_role", ELECTION},
-        {"seek_again", ELECTION},
-        {"prepare_made", PREPARATION},
-        {"prepare_joined", PREPARATION},
-        {"prepare_rebooted", PREPARATION},
+        {"send_create", CREATE},         {"send_connect", CONNECT},
+        {"send_probe", PROBE},           {"send_list", LIST},
+        {"seek_role", ELECTION},         {"seek_again", ELECTION},
+        {"prepare_own", PREPARATION},    {"prepare_made", PREPARATION},
+        {"prepare_joined", PREPARATION}, {"prepare_rebooted", PREPARATION},
         {"gate_role", PREPARATION},
     };
     size_t i;
@@ -279,6 +295,9 @@ static void ask(struct story *story, int event, int call)
         require(story->kind == SCOPE && !story->joined, "roles are for scopes without a sandbox");
         story->role = true;
         story->elected = false;
+    } else if (call == PREPARATION && story->kind == FED) {
+        require(story->running && (event == LIFE_OWNED || story->fit),
+                "Hermes' state goes to a sandbox that runs and was looked into (B-28, B-73)");
     } else if (call == PREPARATION) {
         require(story->kind == SCOPE && story->joined && story->running && story->role,
                 "what is prepared is a scope's sandbox that runs, by who has a role");
@@ -309,8 +328,8 @@ static void story_action(struct story *story, int event, const char *action)
     } else if (is(action, "admit")) {
         require(!story->closed, "closing lets nobody start (B-90)");
         require(story->running && story->fit, "no command in a sandbox not looked into (B-28)");
-        require(story->kind != SCOPE || event == LIFE_PREPARED,
-                "no command of a scope without the role's word on it (B-65)");
+        require(!gates(story) || event == LIFE_PREPARED,
+                "no command without the role's word on it (B-65, B-73)");
         story->waited = false;
         story->used = true;
     } else if (is(action, "refuse_waiters")) {
@@ -367,6 +386,7 @@ static void story_check(const struct story *story, int event, int state)
             "the control plane is asked before the next command (B-97)");
     require(event != LIFE_LAPSED || did("send_connect"),
             "a lease that became too short is extended before anything starts (B-31)");
+    require(event != LIFE_OWNED || did("prepare_own"), "everything goes to a new sandbox (B-73)");
     require(event != LIFE_MADE || did("prepare_made"), "the role hears how it came by the sandbox");
     require(event != LIFE_JOINED || did("prepare_joined"), "the role hears of a sandbox it found");
     require(event != LIFE_REBOOTED || did("prepare_rebooted"), "the role hears of a boot (B-35)");
@@ -378,6 +398,17 @@ static void test_each_path_of_an_own_sandbox(void **state)
     static const int others[] = {HE2B_LIFECYCLE_ELECTING, HE2B_LIFECYCLE_LOOKING_UP,
                                  HE2B_LIFECYCLE_PREPARING, -1};
     const struct story story = {.kind = OWN};
+
+    (void)state;
+    walk_every_path(&story);
+    check_ways_to(HE2B_LIFECYCLE_CLOSED);
+    check_seen_all_but(others);
+}
+
+static void test_each_path_of_an_own_sandbox_with_state(void **state)
+{
+    static const int others[] = {HE2B_LIFECYCLE_ELECTING, HE2B_LIFECYCLE_LOOKING_UP, -1};
+    const struct story story = {.kind = FED};
 
     (void)state;
     walk_every_path(&story);
@@ -414,6 +445,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CHART_PAIR_TESTS,
         cmocka_unit_test(test_each_path_of_an_own_sandbox),
+        cmocka_unit_test(test_each_path_of_an_own_sandbox_with_state),
         cmocka_unit_test(test_each_path_of_a_given_sandbox),
         cmocka_unit_test(test_each_path_of_a_scope),
     };

@@ -1,6 +1,6 @@
 /*
  * The writer chart against a plain table, and every path of it against what the rules promise
- * (B-23, B-35, B-60 to B-66).
+ * (B-23, B-35, B-60 to B-66, B-73).
  */
 #include "tests/chart/writer_table.h"
 
@@ -32,6 +32,7 @@ enum {
 
 /* Each member is a byte. */
 struct story {
+    bool own; /* the sandbox is for this session alone; else it belongs to a scope */
     unsigned char call;
     unsigned char owed;
     bool locks;     /* one may be held */
@@ -104,16 +105,19 @@ static bool is_request(const struct story *story, int event)
 {
     switch (event) {
     case WRITER_SEEK:
-        return story->owed == NOTHING && !story->locks;
+        return story->owed == NOTHING && !story->locks && !story->own;
+    case WRITER_OWN:
+        return story->owed == NOTHING && story->own;
     case WRITER_JOINED:
         return story->owed == NOTHING && story->locks && !story->attached;
     case WRITER_MADE:
         /* only a writer makes a sandbox (B-23) */
         return story->owed == NOTHING && story->locks && !story->attached && story->writes;
     case WRITER_GATE:
+        return story->owed == NOTHING && story->attached;
     case WRITER_REBOOTED:
     case WRITER_ASTRAY:
-        return story->owed == NOTHING && story->attached;
+        return story->owed == NOTHING && story->attached && !story->own;
     case WRITER_DROP:
         return story->owed != DROP;
     default:
@@ -166,6 +170,12 @@ static void story_event(struct story *story, int event)
         story->owed = PREPARATION;
         lose_sandbox(story);
         story->attached = true;
+        break;
+    case WRITER_OWN:
+        story->owed = PREPARATION;
+        lose_sandbox(story);
+        story->attached = true;
+        story->made = true;
         break;
     case WRITER_GATE:
         story->owed = PREPARATION;
@@ -236,6 +246,8 @@ static void ask(struct story *story, int call)
                 (call == RELEASE && story->call != UNSTAMP && story->call != LOOK &&
                  story->call != STAMP && story->call != RELEASE),
             "one question at a time, so that each answer belongs to one");
+    require(!story->own || call == PUSH || call == SYNC,
+            "one's own sandbox has no locks, no marker, no stamp and nothing to recover");
     switch (call) {
     case ELECT:
     case PROMOTE:
@@ -257,7 +269,8 @@ static void ask(struct story *story, int call)
                 "marked and unstamped before recovery (B-62)");
         break;
     case PUSH:
-        require(story->writes && story->marked, "the writer pushes, into a marked scope (B-62)");
+        require(story->own || (story->writes && story->marked),
+                "the writer pushes, into a marked scope (B-62)");
         require(story->made || (story->unstamped && story->recovered),
                 "nothing is pushed before recovery, but into a sandbox of one's own making (B-63)");
         break;
@@ -268,7 +281,8 @@ static void ask(struct story *story, int call)
         require(story->writes && story->stamped, "the marker goes when the stamp is there (B-62)");
         break;
     case SYNC:
-        require(story->writes && story->stamped && !story->taking, "only a settled writer syncs");
+        require(story->own ? story->pushed : story->writes && story->stamped && !story->taking,
+                "only a settled writer syncs, and nobody before a push (B-73)");
         break;
     case MARK_STALE:
         require(story->writes && !story->taking, "a writer's failed sync (B-66)");
@@ -298,6 +312,10 @@ static void story_action(struct story *story, int event, const char *action)
         require(story->call == LOOK || story->call == STAMP || story->call == UNSTAMP,
                 "what is cancelled is on its way");
         story->call = NONE;
+    } else if (is(action, "forget_step")) {
+        require(story->own && (story->call == PUSH || story->call == SYNC),
+                "only the caller's step on one's own sandbox is nobody's: no lock outlives it");
+        story->call = NONE;
     } else if (is(action, "report_elected")) {
         answer(story, ELECTION);
         require(event == WRITER_WON || event == WRITER_ALONE || event == WRITER_TAKEN,
@@ -305,6 +323,11 @@ static void story_action(struct story *story, int event, const char *action)
     } else if (is(action, "report_prepared")) {
         answer(story, PREPARATION);
         require(!story->marked && !story->taking, "no command in a dirty scope (B-62, B-65)");
+        if (story->own) {
+            require(story->pushed && (event == WRITER_PUSHED || event == WRITER_SYNCED),
+                    "no command before its push or sync (B-73)");
+            return;
+        }
         require(story->stamped, "no command without the stamp (B-65)");
         require(event == (story->writes ? WRITER_CLEARED : WRITER_CLEAN),
                 "the marker is the last thing looked at (B-65)");
@@ -315,9 +338,13 @@ static void story_action(struct story *story, int event, const char *action)
         require(!story->locks, "the lease is free before anybody is told (B-64)");
         require(story->owed == ELECTION || story->owed == PREPARATION, "something was asked");
         story->owed = NOTHING;
+        if (story->own)
+            lose_sandbox(story);
     } else if (is(action, "report_dropped")) {
         require(!story->locks, "the lease is free before anybody is told (B-64)");
         answer(story, DROP);
+        if (story->own)
+            lose_sandbox(story);
     } else if (is(action, "warn_degraded")) {
         require(event == WRITER_ALONE, "a warning where nothing can be locked (B-61)");
     } else if (is(action, "doubt_sandbox")) {
@@ -341,7 +368,8 @@ static void story_check(const struct story *story, int event, int state)
 
     require((story->call == NONE) == (story->owed == NOTHING),
             "something is on its way exactly while the lifecycle waits");
-    require((state == HE2B_WRITER_IDLE) == !story->locks, "idle is without a lock");
+    require((state == HE2B_WRITER_IDLE) == !(story->locks || (story->own && story->attached)),
+            "idle is without a lock, and without a sandbox that was pushed to");
     require(event != WRITER_ALONE || did("warn_degraded"), "that is said (B-61)");
     require((event != WRITER_DIRTY && (event != WRITER_LOOKED || story->writes)) ||
                 did("note_not_ready"),
@@ -352,16 +380,20 @@ static void story_check(const struct story *story, int event, int state)
                 event == WRITER_CLEAN,
             "and leaves the marker (B-62)");
     /* B-66: a failed sync keeps the role */
-    if (event == WRITER_FAILED && asked_before() == SYNC)
+    if (event == WRITER_FAILED && asked_before() == SYNC && story->own)
+        require(did("report_refused") && did("doubt_sandbox") && story->pushed,
+                "the command refused (B-73), and the sandbox asked for next time (B-97)");
+    else if (event == WRITER_FAILED && asked_before() == SYNC)
         require(did("step_mark_stale") && did("doubt_sandbox") && story->writes,
                 "marked, the role kept (B-66), and the sandbox asked for next time (B-97)");
     if (asked_before() == SYNC || asked_before() == MARK_STALE)
         require(event == WRITER_DROP || !did("step_release"), "a sync costs no role (B-66)");
 }
 
-static void test_each_path(void **state)
+static void test_each_path_of_a_scope(void **state)
 {
-    static const int others[] = {-1};
+    static const int others[] = {HE2B_WRITER_OWN_PUSHING, HE2B_WRITER_OWN_HOLDING,
+                                 HE2B_WRITER_OWN_SYNCING, -1};
     const struct story story = {.call = NONE};
 
     (void)state;
@@ -370,7 +402,27 @@ static void test_each_path(void **state)
     check_seen_all_but(others);
 }
 
-/* ---- two ways in full, as a reader of the rules would tell them ---- */
+/* From an own sandbox no way leads to a lock, the marker or the stamp. */
+static void test_each_path_of_an_own_sandbox(void **state)
+{
+    const struct story story = {.own = true, .call = NONE};
+    int others[HE2B_WRITER_STATE_COUNT + 1];
+    int n = 0;
+    int i;
+
+    (void)state;
+    for (i = 0; i < HE2B_WRITER_STATE_COUNT; i++) {
+        if (i != HE2B_WRITER_IDLE && i != HE2B_WRITER_OWN_PUSHING && i != HE2B_WRITER_OWN_HOLDING &&
+            i != HE2B_WRITER_OWN_SYNCING)
+            others[n++] = i;
+    }
+    others[n] = -1;
+    walk_every_path(&story);
+    check_ways_to(HE2B_WRITER_IDLE);
+    check_seen_all_but(others);
+}
+
+/* ---- some ways in full, as a reader of the rules would tell them ---- */
 
 static void check_way(const int *events, const char *const *does)
 {
@@ -434,13 +486,37 @@ static void test_a_writer_becomes_a_reader(void **state)
     check_way(events, does);
 }
 
+/* B-73: pushed to, synchronised for each command; a failed sync refuses one, a new sandbox gets it
+ * all, and what failed to get it is begun anew. */
+static void test_an_own_sandbox(void **state)
+{
+    static const int events[] = {WRITER_OWN,  WRITER_PUSHED,
+                                 WRITER_GATE, WRITER_SYNCED,
+                                 WRITER_GATE, WRITER_FAILED,
+                                 WRITER_OWN,  WRITER_FAILED,
+                                 WRITER_OWN,  WRITER_PUSHED,
+                                 WRITER_GATE, WRITER_ABANDONED,
+                                 WRITER_DROP, 0};
+    static const char *const does[] = {
+        "want_push",       "report_prepared", "want_sync",
+        "report_prepared", "want_sync",       "doubt_sandbox report_refused",
+        "want_push",       "report_failed",   "want_push",
+        "report_prepared", "want_sync",       "report_refused",
+        "report_dropped"};
+
+    (void)state;
+    check_way(events, does);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CHART_PAIR_TESTS,
-        cmocka_unit_test(test_each_path),
+        cmocka_unit_test(test_each_path_of_a_scope),
+        cmocka_unit_test(test_each_path_of_an_own_sandbox),
         cmocka_unit_test(test_a_writer_joins_a_sandbox),
         cmocka_unit_test(test_a_writer_becomes_a_reader),
+        cmocka_unit_test(test_an_own_sandbox),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@
 /* A pair that is not here is refused. */
 static const struct row table[] = {
     ON(IDLE, WRITER_SEEK, CONTENDING, "step_elect"),
+    ON(IDLE, WRITER_OWN, OWN_PUSHING, "want_push"),
     ON(IDLE, WRITER_DROP, IDLE, "report_dropped"),
 
     ON(CONTENDING, WRITER_WON, ELECTED, "report_elected"),
@@ -121,6 +122,21 @@ static const struct row table[] = {
     ON(PROMOTING, WRITER_DIRTY, READING, "note_not_ready report_refused"),
     ON(PROMOTING, WRITER_FAILED, READING, "report_refused"),
     ON(PROMOTING, WRITER_DROP, RELEASING, "step_release"),
+
+    /* a sandbox for this session alone: no locks, no marker, no stamp (B-73) */
+    ON(OWN_PUSHING, WRITER_PUSHED, OWN_HOLDING, "report_prepared"),
+    ON(OWN_PUSHING, WRITER_ABANDONED, IDLE, "report_failed"),
+    ON(OWN_PUSHING, WRITER_FAILED, IDLE, "report_failed"),
+    ON(OWN_PUSHING, WRITER_DROP, IDLE, "forget_step report_dropped"),
+
+    ON(OWN_HOLDING, WRITER_GATE, OWN_SYNCING, "want_sync"),
+    ON(OWN_HOLDING, WRITER_OWN, OWN_PUSHING, "want_push"),
+    ON(OWN_HOLDING, WRITER_DROP, IDLE, "report_dropped"),
+
+    ON(OWN_SYNCING, WRITER_SYNCED, OWN_HOLDING, "report_prepared"),
+    ON(OWN_SYNCING, WRITER_ABANDONED, OWN_HOLDING, "report_refused"),
+    ON(OWN_SYNCING, WRITER_FAILED, OWN_HOLDING, "doubt_sandbox report_refused"),
+    ON(OWN_SYNCING, WRITER_DROP, IDLE, "forget_step report_dropped"),
 
     /* nobody is told before the locks are gone (B-64) */
     ON(FAILING, WRITER_RELEASED, IDLE, "report_failed"),

@@ -75,6 +75,12 @@ static void connect_missed(struct actor *actor)
         session_absent(actor);
 }
 
+/* It runs, and was looked into before. */
+static enum he2b_lifecycle_event still(const struct session *session)
+{
+    return session_gates(session) ? LIFE_SAME : LIFE_ATTACHED;
+}
+
 static void connect_done(struct actor *actor)
 {
     struct session *session = actor->session;
@@ -94,7 +100,7 @@ static void connect_done(struct actor *actor)
         session->attached = 1;
         life_post(actor, LIFE_JOINED);
     } else if (session->ephemeral) {
-        life_post(actor, session->probed ? LIFE_ATTACHED : LIFE_CONNECTED);
+        life_post(actor, session->probed ? still(session) : LIFE_CONNECTED);
     } else {
         life_post(actor, session->probed ? LIFE_SAME : LIFE_REBOOTED);
     }
@@ -161,7 +167,7 @@ static void call_fails(struct actor *actor, bool ahead)
     else if (call == CALL_RECONNECT)
         end_post(actor, END_FAILED);
     else if (ahead)
-        life_post(actor, session->ephemeral ? LIFE_ATTACHED : LIFE_SAME);
+        life_post(actor, still(session));
     else
         life_post(actor, LIFE_FAILED);
 }

@@ -73,6 +73,7 @@ static void forget_sandbox(void *user)
     session->own = 0;
     session->attached = 0;
     session->probed = 0;
+    session->pushed = 0;
     session->lease = LEASE_UNKNOWN;
     session->made = 0;
     session->whole = 0;
@@ -96,6 +97,11 @@ static void seek_again(void *user)
 static void gate_role(void *user)
 {
     writer_post(user, WRITER_GATE);
+}
+
+static void prepare_own(void *user)
+{
+    writer_post(user, WRITER_OWN);
 }
 
 static void prepare_made(void *user)
@@ -135,7 +141,7 @@ static void admit(void *user)
 
     session->due = (uint8_t)(session->due + session->asked);
     session->asked = 0;
-    if (session->ephemeral) {
+    if (!session_gates(session)) {
         session->due = (uint8_t)(session->due + session->waiting);
         session->waiting = 0;
     }
@@ -152,21 +158,26 @@ static void fail_waiters(void *user)
     of(user)->waiting = 0;
 }
 
-/* A writer whose sandbox holds what it pushed, and that has nothing on its way: a writer chart that
- * still moves would release the lease before the pull, or take the pull's place on the host. */
+/* Whose sandbox holds what it pushed, and who has nothing on its way: a writer chart that still
+ * moves would release the lease before the pull, or take the pull's place on the host. Idle:
+ * another push into a sandbox of its own failed. */
 static bool settled(const struct session *session)
 {
-    return session->writer.state == HE2B_WRITER_HOLDING && session->pushed &&
-           !session->writer_queue.count && !session->step;
+    if (session->writer.state == HE2B_WRITER_OWN_PUSHING ||
+        session->writer.state == HE2B_WRITER_OWN_SYNCING)
+        return session->pushed && session->end.state == HE2B_TEARDOWN_HURRIED;
+    return (session->writer.state == HE2B_WRITER_HOLDING ||
+            session->writer.state == HE2B_WRITER_OWN_HOLDING ||
+            session->writer.state == HE2B_WRITER_IDLE) &&
+           session->pushed && !session->writer_queue.count && !session->step;
 }
 
 static void report_rest(void *user)
 {
     struct session *session = of(user);
     bool here = session->sandbox && (session->ephemeral ? session->own : session->attached);
-    bool pulls = session->ephemeral || settled(session);
 
-    end_post(user, !here ? END_NOTHING : pulls ? END_PULL : END_NO_PULL);
+    end_post(user, !here ? END_NOTHING : settled(session) ? END_PULL : END_NO_PULL);
 }
 
 const struct he2b_lifecycle_actions explore_lifecycle_actions = {

@@ -44,7 +44,7 @@ static bool look_done(struct actor *actor)
         writer_post(actor, found ? WRITER_STAMPED : WRITER_LOOKED);
         break;
     default:
-        life_post(actor, LIFE_PROBED);
+        life_post(actor, session_gates(session) ? LIFE_OWNED : LIFE_PROBED);
         break;
     }
     return true;

@@ -131,12 +131,23 @@ static bool may_write(const struct session *session)
     return session->has_lease || session->alone;
 }
 
+/* Nobody else has to be kept away from it. */
+static bool is_own_work(const struct session *session, enum step_kind kind)
+{
+    return session->ephemeral && (kind == STEP_PUSH || kind == STEP_SYNC || kind == STEP_PULL);
+}
+
 void rules_step(const struct world *world, const struct session *session, enum step_kind kind,
                 struct verdict *verdict)
 {
+    if (is_own_work(session, kind)) {
+        if (kind == STEP_SYNC && !session->whole)
+            verdict_break(verdict, RULE_SYNC_FIRST);
+        return;
+    }
     switch (kind) {
     case STEP_PULL:
-        if (!session->ephemeral && !may_write(session))
+        if (!may_write(session))
             verdict_break(verdict, RULE_PULL_LATE);
         return;
     case STEP_MARK:
@@ -214,13 +225,27 @@ static void compare_with_writer(const struct world *world, const struct session 
         verdict_excuse(verdict, EXCUSE_ELSEWHERE);
 }
 
+static void admit_own(const struct session *session, struct verdict *verdict)
+{
+    if (!session_gates(session))
+        return;
+    if (session->writer.state != HE2B_WRITER_OWN_HOLDING)
+        verdict_break(verdict, RULE_ADMIT_ROLE);
+    if (!session->whole)
+        verdict_break(verdict, RULE_ADMIT_UNPUSHED);
+    if (session->stale)
+        verdict_break(verdict, RULE_ADMIT_STALE);
+}
+
 void rules_admit(struct world *world, const struct session *session, struct verdict *verdict)
 {
     const struct sandbox *sandbox = world_sandbox(world, session->sandbox);
     uint8_t i;
 
-    if (session->ephemeral)
+    if (session->ephemeral) {
+        admit_own(session, verdict);
         return;
+    }
     if (session->writer.state != HE2B_WRITER_HOLDING &&
         session->writer.state != HE2B_WRITER_READING)
         verdict_break(verdict, RULE_ADMIT_ROLE);

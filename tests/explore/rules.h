@@ -18,7 +18,9 @@
     X(ADMIT_ROLE, "admit-role",                                                                    \
       "a command is admitted by a session without a settled role (B-65)")                          \
     X(ADMIT_STALE, "admit-stale",                                                                  \
-      "a command is admitted after a failed sync of which the host knows nothing (B-66)")          \
+      "a command is admitted after a failed sync of which the host knows nothing (B-66, B-73)")    \
+    X(ADMIT_UNPUSHED, "admit-unpushed",                                                            \
+      "a command is admitted in a sandbox of its session's own before a push (B-73)")              \
     X(KILL_PERSISTENT, "kill-persistent", "a persistent sandbox is killed (B-91)")                 \
     X(KILL_TWICE, "kill-twice", "a kill is sent after one that succeeded (B-91)")                  \
     X(KILL_NEVER, "kill-never", "a session ended without a kill of its own sandbox (B-91)")        \

@@ -13,6 +13,9 @@ const struct scenario scenarios[] = {
      "sessions=1 ephemeral=1 commands=3 concurrent=2 faults=2 late=1 crashes=1 interrupts=2 "
      "writes=2 "
      "edits=1 vanishes=1 together=2"},
+    {"bare", "a session with a sandbox of its own, and nothing of Hermes to move",
+     "sessions=1 ephemeral=2 commands=3 concurrent=2 faults=2 late=1 crashes=1 interrupts=2 "
+     "vanishes=1 together=2"},
     {"turns", "two sessions, whose pumps find events together",
      "sessions=2 commands=1 faults=1 crashes=1 interrupts=1 writes=1 pauses=1 together=1"},
     {"beside", "two sessions with several commands at once",
@@ -118,7 +121,7 @@ void scenario_start(const struct scenario *scenario, struct world *ret)
 
     memset(ret, 0, sizeof(*ret));
     for (i = 0; i < SESSIONS_MAX; i++)
-        session_init(&ret->sessions[i], false, 0);
+        session_init(&ret->sessions[i], SCOPED, 0);
     ret->concurrent = 1;
     snprintf(text, sizeof(text), "%s", scenario->bounds);
     for (word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
@@ -139,7 +142,9 @@ void scenario_print(const struct world *world)
             printf(" %s=%d", bounds[i].name, ((const uint8_t *)world)[bounds[i].at]);
     }
     printf(" commands=%d%s\n", world->sessions[0].commands,
-           world->sessions[0].ephemeral ? " ephemeral=1" : "");
+           world->sessions[0].ephemeral == SCOPED      ? ""
+           : world->sessions[0].ephemeral == EPHEMERAL ? " ephemeral=1"
+                                                       : " ephemeral=2");
 }
 
 void scenarios_list(void)
@@ -152,7 +157,8 @@ void scenarios_list(void)
                scenarios[i].bounds);
     printf("\nbounds:\n");
     printf("  %-12s %s\n", "commands", "commands that are wanted of each session");
-    printf("  %-12s %s\n", "ephemeral", "1: every session has a sandbox of its own, and no scope");
+    printf("  %-12s %s\n", "ephemeral",
+           "1: every session has a sandbox of its own, and no scope; 2: and no Hermes state");
     for (i = 0; i < BOUND_COUNT; i++)
         printf("  %-12s %s\n", bounds[i].name, bounds[i].text);
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void session_init(struct session *session, bool ephemeral, uint8_t commands)
+void session_init(struct session *session, uint8_t ephemeral, uint8_t commands)
 {
     struct he2b_lifecycle_machine life;
     struct he2b_writer_machine writer;
@@ -72,6 +72,11 @@ void session_leave_orphan(struct session *session, enum orphan_kind kind, uint8_
 bool session_commands_live(const struct session *session)
 {
     return session->waiting || session->asked || session->running || session->due;
+}
+
+bool session_gates(const struct session *session)
+{
+    return session->ephemeral != EPHEMERAL_BARE;
 }
 
 bool session_writes(const struct session *session)
@@ -255,7 +260,7 @@ static void consider_ready(struct actor *actor)
         life_post(actor, LIFE_STALE);
         return;
     }
-    life_post(actor, session->ephemeral ? LIFE_WANT : LIFE_WANT_GATE);
+    life_post(actor, session_gates(session) ? LIFE_WANT_GATE : LIFE_WANT);
     if (session->lease == LEASE_BESIDE && !session->renew) {
         /* one per 30 s: not again until another command finds it short */
         session->lease = LEASE_COVERS;
@@ -272,6 +277,11 @@ static bool finishing(const struct session *session)
     case HE2B_WRITER_TAINTING:
     case HE2B_WRITER_UNTAINTING:
         return session->life.state == HE2B_LIFECYCLE_PREPARING && session->pushed;
+    case HE2B_WRITER_OWN_PUSHING:
+    case HE2B_WRITER_OWN_SYNCING:
+        /* whose pull is given up, where no lock hangs on it, waits for nobody */
+        return session->life.state == HE2B_LIFECYCLE_PREPARING && session->pushed &&
+               session->end.state != HE2B_TEARDOWN_HURRIED;
     default:
         return false;
     }
@@ -279,7 +289,8 @@ static bool finishing(const struct session *session)
 
 void session_close_now(struct actor *actor)
 {
-    if (actor->session->close_sent || finishing(actor->session))
+    if (actor->session->close_sent || actor->session->life_queue.count ||
+        actor->session->writer_queue.count || finishing(actor->session))
         return;
     actor->session->close_sent = 1;
     life_post(actor, LIFE_CLOSE);
@@ -330,6 +341,16 @@ void session_want_step(struct session *session, enum step_kind kind)
     }
     session->step = (uint8_t)kind;
     session->step_due = 1;
+}
+
+void session_forget_step(struct session *session)
+{
+    if (session->step >= STEP_RECOVER) {
+        session->step = STEP_NONE;
+        session->step_due = 0;
+    }
+    if (session->step_next >= STEP_RECOVER)
+        session->step_next = STEP_NONE;
 }
 
 void session_cancel_look(struct session *session)

@@ -20,7 +20,7 @@ struct actor {
     bool told; /* prints each step of a chart */
 };
 
-void session_init(struct session *session, bool ephemeral, uint8_t commands);
+void session_init(struct session *session, uint8_t ephemeral, uint8_t commands);
 /* Its process is gone: the kernel drops its locks, the server may still do what was on its way. */
 void session_crash(struct actor *actor);
 
@@ -34,6 +34,8 @@ void session_pump(struct actor *actor);
 bool session_commands_live(const struct session *session);
 /* Posts LIFE_CLOSE once it may. */
 void session_close_now(struct actor *actor);
+/* Each command waits for the role's word. */
+bool session_gates(const struct session *session);
 /* Writer now, or on its way to be. */
 bool session_writes(const struct session *session);
 
@@ -44,6 +46,8 @@ extern const struct he2b_writer_actions explore_writer_actions;
 extern const struct he2b_teardown_actions explore_teardown_actions;
 
 void session_want_step(struct session *session, enum step_kind kind);
+/* The caller's step that is out belongs to nobody any more. */
+void session_forget_step(struct session *session);
 void session_cancel_look(struct session *session);
 void session_ask_waiters(struct session *session);
 void session_leave_orphan(struct session *session, enum orphan_kind kind, uint8_t what);

@@ -206,9 +206,10 @@ static void report_callers(struct actor *actor, enum step_kind kind, enum outcom
                                                 : WRITER_SYNCED);
     if (kind == STEP_SYNC)
         session->stale = outcome == OUTCOME_FAILED;
-    if (kind == STEP_PUSH) {
-        session->pushed = outcome == OUTCOME_DONE;
-        session->whole = outcome == OUTCOME_DONE;
+    if (kind == STEP_PUSH && outcome == OUTCOME_DONE) {
+        session->pushed = 1;
+        session->whole = 1;
+        session->stale = 0;
     }
 }
 

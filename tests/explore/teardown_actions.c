@@ -26,16 +26,18 @@ static void want_pull(void *user)
     session_want_step(of(user), STEP_PULL);
 }
 
-/* The pull that is out belongs to nobody any more (src/session/step.c: he2b_steps_forget). */
+/* The pull that is out belongs to nobody any more (src/session/step.c:
+ * he2b_steps_forget_callers). */
 static void report_unpulled(void *user)
 {
     of(user)->unpulled = 1;
-    of(user)->step = STEP_NONE;
-    of(user)->step_due = 0;
+    session_forget_step(of(user));
 }
 
 static void clean(void *user)
 {
+    if (of(user)->own)
+        session_forget_step(of(user));
     end_post(user, of(user)->own ? END_KILL : END_KEEP);
 }
 
@@ -47,10 +49,10 @@ static void send_kill(void *user)
 
 static void release(void *user)
 {
-    if (of(user)->ephemeral)
-        end_post(user, END_RELEASED);
-    else
+    if (session_gates(of(user)))
         writer_post(user, WRITER_DROP);
+    else
+        end_post(user, END_RELEASED);
 }
 
 static void report_closed(void *user)

@@ -115,10 +115,17 @@ struct machine {
     uint8_t state;
 };
 
+/* Whose a session's sandbox is. */
+enum {
+    SCOPED = 0,
+    EPHEMERAL = 1,      /* its own */
+    EPHEMERAL_BARE = 2, /* ... and nobody moves Hermes' state */
+};
+
 struct session {
     uint8_t phase;
-    uint8_t ephemeral;
-    uint8_t commands; /* that may still be wanted of it */
+    uint8_t ephemeral; /* SCOPED, ... */
+    uint8_t commands;  /* that may still be wanted of it */
     struct machine life;
     struct machine writer;
     struct machine end;
@@ -164,7 +171,7 @@ struct session {
     uint8_t snapshot;  /* version that its recovery saw */
     uint8_t made;      /* it made its sandbox, and kept the role since */
     uint8_t whole;     /* pushed in full, in this role, into this sandbox */
-    uint8_t stale;     /* a sync failed, and the host was not told */
+    uint8_t stale;     /* a sync failed, and the host was not told, or need not be */
     uint8_t makes;     /* bits: sandboxes of its own creates */
     uint8_t boot;      /* of its sandbox, as far as it was told */
     uint8_t tried;     /* to kill */

@@ -41,6 +41,7 @@ static void step_clear(void *user)
 
 static void step_release(void *user)
 {
+    of(user)->pushed = 0;
     session_want_step(of(user), STEP_RELEASE);
 }
 
@@ -102,6 +103,11 @@ static void want_sync(void *user)
     session_want_step(of(user), STEP_SYNC);
 }
 
+static void forget_step(void *user)
+{
+    session_forget_step(of(user));
+}
+
 /* ---- reports ---- */
 
 static void report_elected(void *user)
@@ -122,13 +128,12 @@ static void report_refused(void *user)
 
 static void report_failed(void *user)
 {
-    of(user)->pushed = 0;
+    of(user)->probed = 0;
     life_post(user, LIFE_FAILED);
 }
 
 static void report_dropped(void *user)
 {
-    of(user)->pushed = 0;
     if (of(user)->end.state == HE2B_TEARDOWN_RELEASING)
         end_post(user, END_RELEASED);
     else

@@ -1,5 +1,6 @@
 # tests of session, against a peer that plays E2B
 SCOPED_TESTS = \
+	tests/unit/session/test_own_state \
 	tests/unit/session/test_role \
 	tests/unit/session/test_search \
 	tests/unit/session/test_step \
@@ -68,6 +69,9 @@ tests_unit_session_test_wrapper_record_LDADD = $(LAYER_LIBS) $(CMOCKA_LIBS)
 tests_unit_session_test_wrapper_LDADD = $(LAYER_LIBS) $(CMOCKA_LIBS)
 
 SCOPED = tests/unit/session/scoped.c tests/unit/session/scoped.h
+tests_unit_session_test_own_state_SOURCES = tests/unit/session/test_own_state.c $(SCOPED)
+tests_unit_session_test_own_state_LDADD = $(SESSION_TEST_LIBS)
+tests_unit_session_test_own_state_CFLAGS = $(AM_CFLAGS) -pthread
 tests_unit_session_test_role_SOURCES = tests/unit/session/test_role.c $(SCOPED)
 tests_unit_session_test_role_LDADD = $(SESSION_TEST_LIBS)
 tests_unit_session_test_role_CFLAGS = $(AM_CFLAGS) -pthread

@@ -96,6 +96,27 @@ he2b_session *scoped_session(struct scoped *scoped, unsigned nth, bool host_stat
     return session;
 }
 
+he2b_session *scoped_own_session(struct scoped *scoped)
+{
+    he2b_session *session = world_session(scoped->world);
+
+    assert_int_equal(he2b_session_set_host_state(session, 1), HE2B_OK);
+    assert_int_equal(he2b_session_on_step(session, on_step, scoped), HE2B_OK);
+    world_soon(session);
+    scoped->log_steps = true;
+    scoped->sessions[0] = session;
+    return session;
+}
+
+void scoped_answer(struct scoped *scoped, enum he2b_step_outcome outcome)
+{
+    he2b_step *step = scoped->held;
+
+    assert_non_null(step);
+    scoped->held = NULL;
+    he2b_step_done(step, outcome, "the test says so");
+}
+
 void scoped_use(struct scoped *scoped, unsigned nth)
 {
     scoped->world->session = scoped->sessions[nth];

@@ -38,6 +38,11 @@ int scoped_teardown(void **state);
 
 /* Makes session nth, 0 or 1, of the scope, and uses it from now on: world.h's calls go to it. */
 he2b_session *scoped_session(struct scoped *scoped, unsigned nth, bool host_state);
+/* Session 0 with a sandbox of its own, in no scope, to which Hermes' state goes; all its steps are
+ * in the log. */
+he2b_session *scoped_own_session(struct scoped *scoped);
+/* Answers the step that was kept. */
+void scoped_answer(struct scoped *scoped, enum he2b_step_outcome outcome);
 void scoped_use(struct scoped *scoped, unsigned nth);
 /* Session 0, with one command behind it; from here on all its steps are in the log. */
 void scoped_begin(struct scoped *scoped, bool host_state);

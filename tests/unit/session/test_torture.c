@@ -24,6 +24,7 @@ struct scenario {
     size_t text_len; /* of the command: above what an argument holds, it goes by a file */
     size_t stdin_len;
     bool scope;  /* a persistent one: locks, marker and stamp too */
+    bool state;  /* Hermes' state goes to its own sandbox */
     bool by_id;  /* connects to a sandbox of that id */
     bool killed; /* while it runs */
 };
@@ -41,6 +42,7 @@ struct run {
     int input_failure;
     unsigned closed;
     int close_failure;
+    unsigned pulled;
 };
 
 static void check(const struct run *run, bool holds, const char *what)
@@ -162,6 +164,15 @@ static void run_command(struct run *run, he2b_session *session)
     }
 }
 
+static void on_step(void *user, he2b_step *step)
+{
+    struct run *run = user;
+
+    if (he2b_step_kind(step) == HE2B_STEP_PULL)
+        run->pulled++;
+    he2b_step_done(step, HE2B_STEP_DONE, NULL);
+}
+
 static void run_session(struct run *run)
 {
     struct world *world = run->world;
@@ -174,6 +185,10 @@ static void run_session(struct run *run)
     world_soon(session);
     if (run->scenario->by_id)
         assert_int_equal(he2b_session_set_sandbox(session, WORLD_ID), HE2B_OK);
+    if (run->scenario->state) {
+        assert_int_equal(he2b_session_set_host_state(session, 1), HE2B_OK);
+        assert_int_equal(he2b_session_on_step(session, on_step, run), HE2B_OK);
+    }
     if (run->scenario->scope)
         error = he2b_session_set_scope(session, run->home, NULL, 0);
     check(run, !error || error == HE2B_ERR_NOMEM, "a scope");
@@ -194,6 +209,8 @@ static void run_session(struct run *run)
     else if (!error && !run->close_failure && !run->failure)
         check(run, world_count(world, "create") == 0 || world_count(world, "kill") > 0,
               "a sandbox was left behind without a word (B-91)");
+    if (run->scenario->state && !error && !run->close_failure && run->ended && !run->failure)
+        check(run, run->pulled == 1, "its state was left there without a word (B-93)");
 }
 
 /* B-64, B-68: whatever became of it, the next session may take the role. */
@@ -261,6 +278,15 @@ static void test_scope(void **state)
     torture(&scenario);
 }
 
+static void test_own_state(void **state)
+{
+    static const struct scenario scenario = {
+        .name = "a sandbox of its own, with state", .text_len = 8, .state = true};
+
+    (void)state;
+    torture(&scenario);
+}
+
 static void test_stdin(void **state)
 {
     static const struct scenario scenario = {
@@ -292,8 +318,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_first_command), cmocka_unit_test(test_scope),
-        cmocka_unit_test(test_stdin),         cmocka_unit_test(test_text_by_file),
-        cmocka_unit_test(test_kill),
+        cmocka_unit_test(test_own_state),     cmocka_unit_test(test_stdin),
+        cmocka_unit_test(test_text_by_file),  cmocka_unit_test(test_kill),
     };
 
     torture_init();
