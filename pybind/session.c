@@ -73,9 +73,11 @@ static void make_session(void *arg)
         return;
     if (make->home) {
         make->error = he2b_session_set_scope(shared->session, make->home, make->task, make->state);
-        if (!make->error)
-            make->error = he2b_session_on_step(shared->session, native_step, shared);
+    } else if (make->state) {
+        make->error = he2b_session_set_host_state(shared->session, 1);
     }
+    if (!make->error)
+        make->error = he2b_session_on_step(shared->session, native_step, shared);
     if (make->error) {
         he2b_session_del(shared->session);
         shared->session = NULL;

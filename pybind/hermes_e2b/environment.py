@@ -43,8 +43,9 @@ class E2BEnvironment(BaseEnvironment):
     _stdin_mode = "pipe"
     _persistent = True  # outlives a turn (B-112)
 
-    def __init__(self, *, cwd, timeout, options, metadata, home=None, task=None, offline=False):
-        """`home` and `task` name the persistent scope (B-10); without them it is ephemeral."""
+    def __init__(self, *, cwd, timeout, options, metadata, home, task=None, state=True, offline=False):
+        """`home`, the profile home, and `task` name the persistent scope (B-10); without a task it
+        is ephemeral. state: Hermes' state in `home` goes into either."""
         self._directories = Directories()
         self._directories.default = options.get("cwd") or "/home/user"
         self._offline = offline
@@ -54,12 +55,13 @@ class E2BEnvironment(BaseEnvironment):
         self._closing = None
         self._close_lock = threading.Lock()
         try:
-            self._session = _native.Session(options, metadata, home, task, state=bool(home))
+            scope = home if task is not None else None
+            self._session = _native.Session(options, metadata, scope, task, state=state)
         except (ValueError, RuntimeError) as error:
             raise EnvironmentConnectionError(
                 f"E2B settings: {error}", retry_hint="correct the setting, then try again"
             ) from None
-        self._state = State(self._session, home) if home else None
+        self._state = State(self._session, home, persistent=task is not None)
         self._puller = Puller()
         pass_on_log(self._session)
         super().__init__(cwd=cwd, timeout=timeout)
@@ -99,8 +101,7 @@ class E2BEnvironment(BaseEnvironment):
             raise SandboxError(_failure("use the API key", str(error), "HE2B_ERR_KEY")) from None
         except RuntimeError as error:  # a forked child
             raise SandboxError(_failure("use environment", str(error), "HE2B_ERR_FORK")) from None
-        if self._state is not None:
-            self._puller.start()
+        self._puller.start()
         call = current_call.get()
         limit = call.limit if call is not None else self.timeout
         waiter = self._session.prepare(int(limit * 1000))
@@ -120,7 +121,7 @@ class E2BEnvironment(BaseEnvironment):
 
     def _serve(self) -> None:
         """A step of the session's that only this machine can do (B-70, B-80), if there is one."""
-        step = self._session.take_step() if self._state is not None else None
+        step = self._session.take_step()
         if step is not None:
             self._state.do(step, is_interrupted)
 
@@ -247,8 +248,7 @@ class E2BEnvironment(BaseEnvironment):
                 except RuntimeError as error:  # a forked child: what it inherited is its parent's
                     logger.debug("e2b: not cleaned up: %s", error)
                     return
-                if self._state is not None:
-                    self._puller.put(self._state.pull_at_end, self._session.close())
+                self._puller.put(self._state.pull_at_end, self._session.close())
         if sys.is_finalizing():
             return
         self._wait_closed(time.monotonic() + CLEANUP_S)
@@ -275,21 +275,17 @@ class E2BEnvironment(BaseEnvironment):
                 done = self._closing.wait(100)
                 if not done and time.monotonic() > pull_until:
                     pull_until = float("inf")
-                    self._abandon_pull()
+                    self._state.abandon_pull()
                 pass_on_log(self._session)
             except (KeyboardInterrupt, SystemExit, GeneratorExit) as error:
-                if kept is not None or self._state is None:
-                    self._abandon_pull()
+                if kept is not None:
+                    self._state.abandon_pull()
                     deadline = min(deadline, time.monotonic() + 5)
                 kept = kept or error
         pass_on_log(self._session)
         if kept is not None:
             raise kept
         return done
-
-    def _abandon_pull(self) -> None:
-        if self._state is not None:
-            self._state.abandon_pull()
 
 
 def _process_waits() -> bool:

@@ -78,8 +78,9 @@ class E2BProvider(TerminalEnvironmentProvider):
             timeout=timeout,
             options=settings.native_options(self.get_config, probe=probe, persistent=persistent),
             metadata=settings.metadata(self.get_config),
-            home=settings.profile_home() if persistent else None,
+            home=settings.profile_home(),
             task=task_id if persistent else None,
+            state=not probe,
             offline=probe and not live,
         )
 

@@ -1,4 +1,4 @@
-"""Hermes' state in a persistent sandbox: what Hermes' own FileSyncManager wants moved, is moved here.
+"""Hermes' state in a sandbox: what Hermes' own FileSyncManager wants moved, is moved here.
 
 The manager decides what to upload, to delete and to take back (B-70); it reports no failure, so that
 what its callbacks met is remembered here. Steps come from the session (Session.take_step) and are
@@ -29,9 +29,12 @@ class StateError(Exception):
 class State:
     """The state of one profile home in one session's sandbox."""
 
-    def __init__(self, session: _native.Session, home: str):
+    def __init__(self, session: _native.Session, home: str, persistent: bool = True):
+        """persistent: what the sandbox alone has is still there for the next session to recover."""
         self._session = session
         self._home = home
+        self._persistent = persistent
+        self._brought = None  # what a pull brought beside what Hermes takes
         self._manager = None
         self._listed: dict[str, tuple[str, int]] = {}  # remote path: host path, kind
         self._sent: set[str] = set()
@@ -203,7 +206,9 @@ class State:
             step.fail("nothing was pushed yet")
             return
         self._pull_step = step
-        self._error = StateError("Hermes took nothing home; its log says why")
+        # without anything that was pushed Hermes takes nothing, which is no failure
+        idle = not (manager._pushed_hashes or manager._synced_files)
+        self._error = None if idle else StateError("Hermes took nothing home; its log says why")
         self._attempt = 0
         once = manager._sync_back_once
 
@@ -222,6 +227,10 @@ class State:
             self._error = error
         finally:
             manager._sync_back_once = once
+        try:
+            self._bring_the_rest(idle)
+        except Exception as error:  # noqa: BLE001 - the session tells it
+            self._error = self._error or error
         step, self._pull_step = self._pull_step, None
         if step is None:
             return
@@ -230,21 +239,47 @@ class State:
         else:
             step.done()
 
+    def _bring_the_rest(self, idle: bool) -> None:
+        """What Hermes' own pull drops of a sandbox that ends with its session: new folders, and all
+        of it where nothing was ever pushed (B-91)."""
+        if self._persistent:
+            return
+        transfer = self._brought
+        if transfer is None and idle:
+            transfer = self._transfer()
+            self._protect(transfer)
+            transfer.recover()
+            self._until_over(transfer)
+        if transfer is None:
+            return
+        why = transfer.apply(None)
+        _pass_on(transfer)
+        if why is not None:
+            raise StateError(why)
+
+    def _until_over(self, transfer: _native.Transfer) -> None:
+        while not transfer.wait(SLICE_MS):
+            if self._abandoned.is_set():
+                transfer.cancel()
+                raise Abandoned
+        if transfer.failure is not None:
+            raise SandboxError(transfer.failure)
+
     def _download(self, into: Path) -> None:
         """One attempt; from the second on the session connects before it (B-91)."""
         self._attempt += 1
         if self._attempt > 1:
             self._next_pull_step()
+        self._brought = None
         transfer = self._transfer()
-        with open(into, "wb") as file:
-            transfer.pull(file.fileno())
-            while not transfer.wait(SLICE_MS):
-                if self._abandoned.is_set():
-                    transfer.cancel()
-                    raise Abandoned
-        if transfer.failure is not None:
-            raise SandboxError(transfer.failure)
-        _pass_on(transfer)
+        self._protect(transfer)
+        with open(into, "w+b") as file:
+            transfer.pull(file.fileno(), not self._persistent)
+            self._until_over(transfer)
+        if self._persistent:
+            _pass_on(transfer)
+        else:
+            self._brought = transfer
 
     def _next_pull_step(self) -> None:
         step, self._pull_step = self._pull_step, None

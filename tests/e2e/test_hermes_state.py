@@ -25,9 +25,9 @@ def start(server, home):
     """Starts a Hermes in that home: start(**what Host takes)."""
     started = []
 
-    def make(environment=None, credentials="token.json", **options):
+    def make(environment=None, credentials="token.json", persistent="true", **options):
         started.append(Host(
-            home, {**server.environment, **(environment or {})}, persistent="true",
+            home, {**server.environment, **(environment or {})}, persistent=persistent,
             terminal=", credential_files: [%s]" % credentials, **options))
         return started[-1]
 
@@ -154,6 +154,31 @@ def test_no_skills_here_deletes_none_there(start, home):  # B-75
     host = start()
     assert shown(host, "cat ~/.hermes/skills/one/run.sh | wc -l") == "2"
     assert (home / "skills" / "one" / "run.sh").exists(), host.log_text()
+
+
+def test_the_end_of_an_ephemeral_one_brings_all_home(server, start, home):  # B-91
+    before = server.ids()
+    host = start(persistent="false")
+    assert shown(host, "~/.hermes/skills/one/run.sh; cat ~/.hermes/token.json") == "runs\ntoken-1"
+    shown(host, "mkdir -p ~/.hermes/skills/made ~/.hermes/memories;"
+                "echo made > ~/.hermes/skills/made/SKILL.md;"
+                "echo note > ~/.hermes/memories/MEMORY.md;"
+                "echo theirs > ~/.hermes/skills/one/SKILL.md; echo bad > ~/.hermes/token.json")
+    assert host.end() == 0
+    assert server.ids() == before
+    assert (home / "skills" / "made" / "SKILL.md").read_text() == "made\n", host.log_text()
+    assert (home / "memories" / "MEMORY.md").read_text() == "note\n"
+    assert (home / "skills" / "one" / "SKILL.md").read_text() == "theirs\n"
+    assert (home / "token.json").read_text() == "token-1\n"
+
+
+def test_an_ephemeral_one_without_anything_to_push(server, start, home):  # B-91
+    for name in ("skills", "token.json"):
+        (home / name).rename(home / ("was-" + name))
+    host = start(persistent="false")
+    shown(host, "mkdir -p ~/.hermes/skills/made; echo made > ~/.hermes/skills/made/SKILL.md")
+    assert host.end() == 0
+    assert (home / "skills" / "made" / "SKILL.md").read_text() == "made\n", host.log_text()
 
 
 # ---- what it costs ----
