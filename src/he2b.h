@@ -580,6 +580,9 @@ enum he2b_file_kind {
     HE2B_FILE_OTHER = 3,
 };
 
+/* The most bytes that a pull writes, and that what it reads may inflate to (B-87). */
+#define HE2B_PULL_MAX INT64_C(2147483648)
+
 /* Called once, from the loop: NULL, or why nothing, or not all, was moved. It may delete the
  * transfer. */
 typedef void (*he2b_transfer_fn)(void *user, const he2b_failure *failure);

@@ -17,10 +17,10 @@ enum he2b_event_kind {
 
 struct he2b_event {
     enum he2b_event_kind kind;
-    int64_t pid; /* START */
-    const char
-        *data; /* DATA: of stdout, stderr or the terminal, which are one output here (B-40) */
+    int64_t pid;      /* START */
+    const char *data; /* DATA: of stdout, stderr or the terminal */
     size_t len;
+    bool errors;   /* DATA: of stderr */
     int exit_code; /* END */
 };
 

@@ -163,6 +163,7 @@ static int read_data(struct he2b_event *ret, struct he2b_buf *scratch, const he2
     if (!error && len > 0)
         error = he2b_base64_decode(scratch->data, &ret->len, scratch->data, len);
     ret->kind = HE2B_EVENT_DATA;
+    ret->errors = bytes == he2b_json_get(data, "stderr");
     ret->data = he2b_buf_str(scratch);
     return error;
 }

@@ -210,6 +210,7 @@ static void read_data(struct he2b_event *ret, const He2bWire__DataEvent *data)
         return;
     }
     ret->kind = HE2B_EVENT_DATA;
+    ret->errors = data->output_case == HE2B_WIRE__DATA_EVENT__OUTPUT_STDERR;
     ret->data = bytes->len ? (const char *)bytes->data : "";
     ret->len = bytes->len;
 }

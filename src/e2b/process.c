@@ -120,7 +120,11 @@ static bool on_message(void *user, const char *message, size_t len)
     note_read(process);
     switch (event.kind) {
     case HE2B_EVENT_DATA:
-        return event.len == 0 || process->events.data(process->user, event.data, event.len);
+        if (event.len == 0)
+            return true;
+        if (event.errors && process->events.errors)
+            return process->events.errors(process->user, event.data, event.len);
+        return process->events.data(process->user, event.data, event.len);
     case HE2B_EVENT_START:
         process->events.start(process->user, event.pid);
         break;

@@ -48,6 +48,9 @@ struct he2b_process_events {
     void (*start)(void *user, int64_t pid);
     /* Output. False: not taken, comes again after he2b_process_resume(). */
     bool (*data)(void *user, const char *data, size_t len);
+    /* What came on stderr, for a process that tells it apart (B-86); NULL: it is output too, since
+     * a command's are one (B-40). */
+    bool (*errors)(void *user, const char *data, size_t len);
     /* The process ended: its exit code, death by signal N as 128+N (B-41). */
     void (*end)(void *user, int exit_code);
     /* Once: the stream is over and deleted afterwards. */

@@ -7,6 +7,8 @@
 enum {
     /* A command's limit ends it earlier; 16 MiB at half a megabit a second. */
     UPLOAD_MS = 300000,
+    /* One whose end nobody knows: no byte goes, and no answer comes. */
+    SILENCE_MS = 120000,
 };
 
 struct he2b_upload {
@@ -37,12 +39,11 @@ static bool plain_path(const char *path)
 }
 
 static int send(struct he2b_upload *upload, const struct he2b_process_target *target,
-                const char *path, const void *data, size_t len)
+                const char *path, struct he2b_http_request *request)
 {
     static const struct he2b_http_header type = {"Content-Type", "application/octet-stream"};
     struct he2b_http_header headers[HE2B_ENDPOINT_HEADERS + 1];
     struct he2b_endpoint_texts texts;
-    struct he2b_http_request request = {0};
     char query[HE2B_URL_MAX];
     char url[HE2B_URL_MAX];
     size_t n;
@@ -57,19 +58,16 @@ static int send(struct he2b_upload *upload, const struct he2b_process_target *ta
     n = he2b_endpoint_headers(headers, &texts, target->endpoint, NULL);
     headers[n + 1] = headers[n];
     headers[n] = type;
-    request.method = "POST";
-    request.url = url;
-    request.headers = headers;
-    request.body = data;
-    request.body_len = len;
-    request.total_ms = UPLOAD_MS;
-    request.ca_file = target->settings->ca_file;
-    request.plain_http_ok = he2b_endpoint_plain_ok(target->settings);
-    return he2b_http_ask(&upload->http, target->loop, &request, on_answer, upload);
+    request->method = "POST";
+    request->url = url;
+    request->headers = headers;
+    request->ca_file = target->settings->ca_file;
+    request->plain_http_ok = he2b_endpoint_plain_ok(target->settings);
+    return he2b_http_ask(&upload->http, target->loop, request, on_answer, upload);
 }
 
-int he2b_upload_start(he2b_upload **ret, const struct he2b_process_target *target, const char *path,
-                      const void *data, size_t len, he2b_upload_fn done, void *user)
+static int start(he2b_upload **ret, const struct he2b_process_target *target, const char *path,
+                 struct he2b_http_request *request, he2b_upload_fn done, void *user)
 {
     struct he2b_upload *upload;
     int error;
@@ -81,13 +79,39 @@ int he2b_upload_start(he2b_upload **ret, const struct he2b_process_target *targe
         return HE2B_ERR_NOMEM;
     upload->done = done;
     upload->user = user;
-    error = send(upload, target, path, data, len);
+    error = send(upload, target, path, request);
     if (error) {
         free(upload);
         return error;
     }
     *ret = upload;
     return HE2B_OK;
+}
+
+int he2b_upload_start(he2b_upload **ret, const struct he2b_process_target *target, const char *path,
+                      const void *data, size_t len, he2b_upload_fn done, void *user)
+{
+    struct he2b_http_request request = {
+        .body = data,
+        .body_len = len,
+        .total_ms = UPLOAD_MS,
+    };
+
+    return start(ret, target, path, &request, done, user);
+}
+
+int he2b_upload_pipe(he2b_upload **ret, const struct he2b_process_target *target, const char *path,
+                     int fd, he2b_upload_fn done, void *user)
+{
+    /* HTTP/1.1: so the chunks are the daemon's to read, and no window of a proxy is in between */
+    struct he2b_http_request request = {
+        .body_piped = true,
+        .body_fd = fd,
+        .stream = true,
+        .silence_ms = SILENCE_MS,
+    };
+
+    return start(ret, target, path, &request, done, user);
 }
 
 void he2b_upload_cancel(he2b_upload *upload)

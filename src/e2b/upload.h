@@ -19,6 +19,12 @@ typedef void (*he2b_upload_fn)(void *user, const struct he2b_rpc_result *result)
  */
 int he2b_upload_start(he2b_upload **ret, const struct he2b_process_target *target, const char *path,
                       const void *data, size_t len, he2b_upload_fn done, void *user);
+/*
+ * As above, with what comes from a pipe (net/http.h: body_piped) until its end, whatever that takes
+ * as long as bytes move. It is the caller's to know whether all of it came.
+ */
+int he2b_upload_pipe(he2b_upload **ret, const struct he2b_process_target *target, const char *path,
+                     int fd, he2b_upload_fn done, void *user);
 /* Drops it; the file may be there in part. NULL is fine. */
 void he2b_upload_cancel(he2b_upload *upload);
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #ifdef __APPLE__
 #include <xlocale.h>
@@ -532,6 +533,22 @@ enum he2b_archive_added he2b_archive_add(he2b_archive_writer *writer, const char
     uselocale(before);
     writer->failed = added == HE2B_ADDED_FAILED;
     return added;
+}
+
+bool he2b_archive_add_text(he2b_archive_writer *writer, const char *name, const void *data,
+                           size_t len)
+{
+    const struct stat file = {.st_mode = 0600, .st_mtime = time(NULL)};
+    locale_t before;
+
+    if (writer->failed)
+        return false;
+    before = uselocale(writer->locale);
+    writer->failed = !header(writer, name, &file, (int64_t)len) ||
+                     archive_write_data(writer->tar, data, len) != (la_ssize_t)len ||
+                     archive_write_finish_entry(writer->tar) != ARCHIVE_OK || writer->error;
+    uselocale(before);
+    return !writer->failed;
 }
 
 int he2b_archive_writer_finish(he2b_archive_writer *writer)

@@ -107,6 +107,9 @@ void he2b_archive_writer_del(he2b_archive_writer *writer);
  * file is ADDED_NOT with EINVAL. */
 enum he2b_archive_added he2b_archive_add(he2b_archive_writer *writer, const char *name, int fd,
                                          struct he2b_archive_file *ret);
+/* Adds a file of this program's own making, for its owner alone. False: the stream failed. */
+bool he2b_archive_add_text(he2b_archive_writer *writer, const char *name, const void *data,
+                           size_t len);
 /* Returns HE2B_OK, HE2B_ERR_SYSTEM (the sink failed), HE2B_ERR_NOMEM. */
 int he2b_archive_writer_finish(he2b_archive_writer *writer);
 /* The errno that the sink gave, or 0. */

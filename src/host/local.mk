@@ -13,6 +13,7 @@ src_host_libhost_la_SOURCES = \
 	src/host/names.c src/host/names.h \
 	src/host/new_file.c src/host/new_file.h \
 	src/host/protected.c src/host/protected.h \
+	src/host/pull.c src/host/pull.h \
 	src/host/push.c src/host/push.h \
 	src/host/recovery.c src/host/recovery.h \
 	src/host/snapshot.c src/host/snapshot.h \

@@ -95,6 +95,18 @@ void he2b_manifest_remove(struct he2b_manifest *manifest, const char *path)
     file->path = NULL;
 }
 
+int he2b_manifest_add_all(struct he2b_manifest *manifest, const struct he2b_manifest *from)
+{
+    int r = HE2B_OK;
+    size_t i;
+
+    for (i = 0; i < from->count && r == HE2B_OK; i++)
+        if (from->files[i].path)
+            r = he2b_manifest_put(manifest, from->files[i].path, from->files[i].sum,
+                                  from->files[i].kind);
+    return r;
+}
+
 const struct he2b_manifest_file *he2b_manifest_get(const struct he2b_manifest *manifest,
                                                    const char *path)
 {

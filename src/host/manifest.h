@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Below the remote home's .hermes, beside the stamp. */
+/* In the remote home, beside the stamp. */
 #define HE2B_MANIFEST_NAME ".hermes-e2b-state-manifest"
 #define HE2B_STAMP_NAME    ".hermes-e2b-state-ready"
 
@@ -53,6 +53,9 @@ int he2b_manifest_put(struct he2b_manifest *manifest, const char *path,
                       const uint8_t sum[HE2B_SHA256_SIZE], enum he2b_manifest_kind kind);
 /* Its deletion in the sandbox was confirmed. One that is not there is fine. */
 void he2b_manifest_remove(struct he2b_manifest *manifest, const char *path);
+/* Adds all that from has, or replaces what is said of it. Returns HE2B_OK, HE2B_ERR_NOMEM; then
+ * some were added. */
+int he2b_manifest_add_all(struct he2b_manifest *manifest, const struct he2b_manifest *from);
 /* NULL: it has none. */
 const struct he2b_manifest_file *he2b_manifest_get(const struct he2b_manifest *manifest,
                                                    const char *path);

@@ -24,7 +24,13 @@ enum {
 typedef int (*he2b_push_progress_fn)(void *user, size_t files, int64_t bytes);
 
 struct he2b_push {
-    const char *home; /* whose .env and config.yaml never go (B-74) */
+    const char *home;   /* whose .env and config.yaml never go (B-74) */
+    const char *prefix; /* of the members' names; NULL: none */
+    /* a text that goes before the files, under this name; NULL: none */
+    const char *first_name;
+    const void *first;
+    size_t first_len;
+    const char *manifest_name; /* under which the manifest goes, last of all; NULL: it does not */
     he2b_archive_sink_fn sink;
     void *sink_user;
     he2b_push_progress_fn progress;
@@ -35,6 +41,7 @@ struct he2b_push {
     size_t changed; /* while they were read: the archive has something of them */
     size_t own;     /* left out by B-74 */
     int64_t bytes;
+    char hash[HE2B_SHA256_HEX_MAX]; /* of the manifest that went */
     char
         why[HE2B_PUSH_WHY_MAX]; /* of the first one that is missing or changed, or of the failure */
 };
@@ -47,5 +54,19 @@ struct he2b_push {
  */
 int he2b_push_files(struct he2b_push *push, const struct he2b_push_file *files, size_t count,
                     struct he2b_manifest *manifest);
+
+/* What one file alone came to. */
+struct he2b_push_single {
+    bool there; /* it went, whole or changed */
+    mode_t mode;
+    int64_t mtime_s;
+};
+
+/*
+ * Sends the content of one file alone, as it is, for a sandbox that has no tar; he2b_push_files()
+ * in all else, and counted on from what push holds. Returns HE2B_OK, HE2B_ERR_NOMEM, HE2B_ERR_STEP.
+ */
+int he2b_push_one(struct he2b_push *push, const struct he2b_push_file *file,
+                  struct he2b_manifest *manifest, struct he2b_push_single *ret);
 
 #endif

@@ -30,6 +30,7 @@ struct he2b_recovery {
     struct he2b_fates fates;
     struct he2b_snapshot snapshot;
     char *prefix;
+    char *wanted;
     char id[HE2B_SHA256_HEX_MAX];
     int home;
     int64_t cap;
@@ -83,7 +84,8 @@ int he2b_recovery_new(he2b_recovery **ret, const struct he2b_recovery_options *o
     he2b_fates_init(&recovery->fates);
     name_of(recovery->id, options->sandbox_id);
     recovery->prefix = strdup(options->prefix ? options->prefix : "");
-    if (!recovery->prefix) {
+    recovery->wanted = strdup(options->wanted ? options->wanted : "");
+    if (!recovery->prefix || !recovery->wanted) {
         he2b_recovery_del(recovery);
         return HE2B_ERR_NOMEM;
     }
@@ -98,6 +100,7 @@ int he2b_recovery_new(he2b_recovery **ret, const struct he2b_recovery_options *o
         return HE2B_ERR_NOMEM;
     }
     he2b_snapshot_init(&recovery->snapshot, recovery->home, recovery->prefix, &recovery->fates);
+    recovery->snapshot.wanted = recovery->wanted;
     *ret = recovery;
     return error ? fail(recovery, HE2B_ERR_STEP, "use the profile home", NULL, error) : HE2B_OK;
 }
@@ -116,6 +119,7 @@ void he2b_recovery_del(he2b_recovery *recovery)
     if (recovery->home >= 0)
         close(recovery->home);
     free(recovery->prefix);
+    free(recovery->wanted);
     free(recovery);
 }
 
@@ -168,6 +172,12 @@ bool he2b_recovery_has(const he2b_recovery *recovery, const char *path,
         return false;
     memcpy(ret_sum, recovery->snapshot.files[number].sum, HE2B_SHA256_SIZE);
     return true;
+}
+
+const char *he2b_recovery_wanted(const he2b_recovery *recovery, size_t *ret_len)
+{
+    *ret_len = recovery->snapshot.wanted_text.len;
+    return he2b_buf_str(&recovery->snapshot.wanted_text);
 }
 
 void he2b_recovery_leave(he2b_recovery *recovery, const char *path)

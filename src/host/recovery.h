@@ -24,6 +24,8 @@ struct he2b_recovery_options {
     const char *prefix;             /* of members, before "skills/": "" or "home/user/.hermes/" */
     const char *const *credentials; /* see he2b_protected_new(); may be NULL */
     const char *const *mirrored;
+    /* of a member beside the roots whose content is wanted as it is; NULL: none */
+    const char *wanted;
     int64_t cap;    /* 0: HE2B_ARCHIVE_CAP; also of what is written */
     size_t members; /* 0: HE2B_ARCHIVE_MEMBERS_MAX */
 };
@@ -40,6 +42,9 @@ int he2b_recovery_notes(he2b_recovery *recovery, const char *text, size_t len);
 /* Whether the snapshot has a file at path ("skills/x"), and the hash of its content. */
 bool he2b_recovery_has(const he2b_recovery *recovery, const char *path,
                        uint8_t ret_sum[HE2B_SHA256_SIZE]);
+/* The content of the member that was wanted; 0 bytes: it was not there, or is larger than
+ * HE2B_MANIFEST_MAX. As long as the recovery. */
+const char *he2b_recovery_wanted(const he2b_recovery *recovery, size_t *ret_len);
 /* B-75 deletes path in the sandbox: it is not restored. A path that is not there is fine. */
 void he2b_recovery_leave(he2b_recovery *recovery, const char *path);
 /* Restores and parks, and sees to it that it is on the disk. Once. */

@@ -1,6 +1,7 @@
 #include "host/snapshot.h"
 
 #include "he2b.h"
+#include "host/manifest.h"
 #include "host/new_file.h"
 #include "host/tree.h"
 
@@ -22,7 +23,9 @@ static const char *const roots[] = {"skills/", "memories/"};
 void he2b_snapshot_init(struct he2b_snapshot *snapshot, int home, const char *prefix,
                         struct he2b_fates *fates)
 {
-    *snapshot = (struct he2b_snapshot){.home = home, .prefix = prefix, .fates = fates, .spool = -1};
+    *snapshot = (struct he2b_snapshot){
+        .home = home, .prefix = prefix, .fates = fates, .spool = -1, .wanted = ""};
+    he2b_buf_init(&snapshot->wanted_text, HE2B_MANIFEST_MAX);
     he2b_names_init(&snapshot->by_path);
 }
 
@@ -34,6 +37,7 @@ void he2b_snapshot_free(struct he2b_snapshot *snapshot)
         free(snapshot->files[i].path);
     free(snapshot->files);
     he2b_names_free(&snapshot->by_path);
+    he2b_buf_free(&snapshot->wanted_text);
     if (snapshot->spool >= 0)
         close(snapshot->spool);
     snapshot->spool = -1;
@@ -335,6 +339,27 @@ static int take_link(struct he2b_snapshot *snapshot, struct he2b_snapshot_file *
     return HE2B_OK;
 }
 
+/* The last one of that name counts; one above the bound is none. */
+static int take_wanted(struct he2b_snapshot *snapshot, he2b_archive *archive)
+{
+    enum he2b_archive_answer answer;
+    const void *data;
+    size_t len;
+    bool fits = true;
+
+    he2b_buf_clear(&snapshot->wanted_text);
+    while ((answer = he2b_archive_data(archive, &data, &len)) == HE2B_ARCHIVE_MORE) {
+        int r = fits ? he2b_buf_add(&snapshot->wanted_text, data, len) : HE2B_OK;
+
+        if (r == HE2B_ERR_NOMEM)
+            return no_memory(snapshot);
+        fits = fits && r == HE2B_OK;
+    }
+    if (!fits)
+        he2b_buf_clear(&snapshot->wanted_text);
+    return answer == HE2B_ARCHIVE_FAILED ? archive_failed(snapshot, archive) : HE2B_OK;
+}
+
 static int take_member(struct he2b_snapshot *snapshot, he2b_archive *archive,
                        const struct he2b_member *member)
 {
@@ -349,6 +374,9 @@ static int take_member(struct he2b_snapshot *snapshot, he2b_archive *archive,
         he2b_fates_add(snapshot->fates, HE2B_FATE_UNSAFE, member->name);
         return HE2B_OK;
     }
+    if (member->kind == HE2B_MEMBER_FILE &&
+        strcmp(he2b_tree_path_skip_dot(member->name), snapshot->wanted) == 0)
+        return take_wanted(snapshot, archive);
     path = he2b_snapshot_path(snapshot, member->name);
     if (!path)
         return HE2B_OK;

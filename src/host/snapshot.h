@@ -5,6 +5,7 @@
 #ifndef HE2B_HOST_SNAPSHOT_H
 #define HE2B_HOST_SNAPSHOT_H
 
+#include "core/buf.h"
 #include "host/archive.h"
 #include "host/fates.h"
 #include "host/names.h"
@@ -35,6 +36,8 @@ struct he2b_snapshot {
     int spool; /* -1: nothing was kept yet */
     int64_t spooled;
     struct he2b_snapshot_file *files;
+    const char *wanted; /* name of a member whose content is kept apart; "": none. Borrowed. */
+    struct he2b_buf wanted_text;
     size_t count;
     size_t room;
     size_t names_size;

@@ -5,10 +5,12 @@
 #include "net/pool.h"
 #include "net/target.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 enum {
     CONNECT_MS = 10000,
@@ -33,6 +35,9 @@ struct he2b_http {
     const char *body;
     size_t body_len;
     size_t body_sent;
+    bool piped; /* the body comes from body_fd */
+    int body_fd;
+    he2b_watch *body_watch; /* only while the pipe is empty */
     const char *capture;
     struct he2b_target target;
     struct he2b_http_result result;
@@ -50,6 +55,7 @@ struct he2b_http {
 
 static void http_free(struct he2b_http *http)
 {
+    he2b_watch_del(http->body_watch);
     he2b_timer_del(http->total);
     he2b_timer_del(http->silence);
     he2b_task_del(http->task);
@@ -270,12 +276,46 @@ static int on_prereq(void *arg, char *ip, char *local_ip, int port, int local_po
     return CURL_PREREQFUNC_OK;
 }
 
+static void on_piped(void *arg, int what)
+{
+    struct he2b_http *http = arg;
+
+    (void)what;
+    he2b_watch_del(http->body_watch);
+    http->body_watch = NULL;
+    he2b_task_schedule(http->task);
+}
+
+static size_t read_piped(struct he2b_http *http, char *buffer, size_t size)
+{
+    ssize_t n;
+
+    do
+        n = read(http->body_fd, buffer, size);
+    while (n < 0 && errno == EINTR);
+    if (n >= 0) {
+        http->body_sent += (size_t)n;
+        heard(http);
+        return (size_t)n;
+    }
+    if (errno != EAGAIN ||
+        (!http->body_watch && he2b_watch_new(&http->body_watch, http->loop, http->body_fd,
+                                             HE2B_WATCH_READ, on_piped, http) != HE2B_OK))
+        return CURL_READFUNC_ABORT;
+    /* the one who is silent is this side */
+    if (http->silence)
+        he2b_timer_disarm(http->silence);
+    return CURL_READFUNC_PAUSE;
+}
+
 /* A body comes from here and there is no way back in it: so libcurl cannot send it twice (B-47). */
 static size_t on_read(char *buffer, size_t size, size_t count, void *arg)
 {
     struct he2b_http *http = arg;
     size_t n = size * count;
 
+    if (http->piped)
+        return read_piped(http, buffer, n);
     if (n > http->body_len - http->body_sent)
         n = http->body_len - http->body_sent;
     if (n)
@@ -425,8 +465,9 @@ static bool set_method(struct he2b_http *http, const struct he2b_http_request *r
 
     if (request->body || strcmp(request->method, "POST") == 0) {
         ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_POST, 1L);
-        ok &= CURLE_OK ==
-              curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_len);
+        ok &=
+            CURLE_OK == curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
+                                         request->body_piped ? -1 : (curl_off_t)request->body_len);
         ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_READFUNCTION, on_read);
         ok &= CURLE_OK == curl_easy_setopt(easy, CURLOPT_READDATA, http);
     }
@@ -546,6 +587,8 @@ int he2b_http_start(he2b_http **ret, he2b_loop *loop, const struct he2b_http_req
     http->user = user;
     http->body = request->body;
     http->body_len = request->body ? request->body_len : 0;
+    http->piped = request->body_piped;
+    http->body_fd = request->body_fd;
     http->capture = request->capture;
     http->date = -1;
     http->result.date = -1;

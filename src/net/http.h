@@ -70,6 +70,11 @@ struct he2b_http_request {
     const struct he2b_http_header *headers; /* ends with name NULL */
     const void *body;                       /* borrowed until done; NULL: none */
     size_t body_len;
+    /* Instead of body: the read end of a pipe, non-blocking, whose bytes go in chunks as they come,
+     * until its end; borrowed until done. Silence counts what is sent, too, but not the waiting for
+     * the pipe. */
+    bool body_piped;
+    int body_fd;
     /* stream: HTTP/1.1, may be paused, no bound on its body; else HTTP/2 by ALPN is fine */
     bool stream;
     int64_t connect_ms;  /* limit for connecting; 0: 10 s */

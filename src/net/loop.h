@@ -39,7 +39,7 @@ int he2b_task_new(he2b_task **ret, he2b_loop *loop, void (*fn)(void *arg), void 
 void he2b_task_schedule(he2b_task *task);
 void he2b_task_del(he2b_task *task);
 
-/* ---- watches: a descriptor that is ready; for net alone ---- */
+/* ---- watches: a descriptor that is ready; for net, and for what waits for a thread ---- */
 
 enum {
     HE2B_WATCH_READ = 1,

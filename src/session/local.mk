@@ -23,6 +23,15 @@ src_session_libsession_la_SOURCES = \
 	src/session/terminal.c src/session/terminal.h \
 	src/session/terminal_input.c \
 	src/session/text.c \
+	src/session/transfer.c src/session/transfer.h \
+	src/session/transfer_apply.c \
+	src/session/transfer_command.c \
+	src/session/transfer_fetch.c \
+	src/session/transfer_job.c src/session/transfer_job.h \
+	src/session/transfer_push.c \
+	src/session/transfer_script.c src/session/transfer_script.h \
+	src/session/transfer_singly.c \
 	src/session/waiters.c \
 	src/session/whereabouts.c \
+	src/session/worker.c src/session/worker.h \
 	src/session/wrapper.c src/session/wrapper.h

@@ -109,7 +109,7 @@ static void read_line(he2b_session *session, const char *line, bool *wanted)
         session->tools.sleep = true;
     else if (strncmp(line, "stamp ", 6) == 0) {
         session->stamp_seen = true;
-        snprintf(session->stamp_found, sizeof(session->stamp_found), "%.32s", line + 6);
+        snprintf(session->stamp_found, sizeof(session->stamp_found), "%.64s", line + 6);
     } else if (strcmp(line, "wanted") == 0)
         *wanted = true;
     else if (strncmp(line, "folder ", 7) == 0 && strlen(line + 7) < HE2B_FOLDER_MAX)

@@ -178,6 +178,10 @@ static void send_look(void *user)
             return;
         }
     }
+    if (made) {
+        session->stamp[0] = '\0'; /* that was another sandbox's */
+        session->pushed_into[0] = '\0';
+    }
     he2b_probe_send(session, HE2B_LOOK_STAMP);
 }
 
@@ -187,14 +191,30 @@ static void send_unstamp(void *user)
 
     session->pushed = false;
     session->stamp[0] = '\0';
+    session->pushed_into[0] = '\0';
     he2b_probe_send(session, HE2B_LOOK_UNSTAMP);
+}
+
+/* B-75: the hash of the manifest that was pushed; a token where there is none. */
+static int choose_stamp(he2b_session *session)
+{
+    if (!session->pushed_into[0] || strcmp(session->pushed_into, session->endpoint.sandbox_id) != 0)
+        return he2b_attempt_token(session->stamp);
+    memcpy(session->stamp, session->manifest_hash, sizeof(session->manifest_hash));
+    return HE2B_OK;
 }
 
 static void send_stamp(void *user)
 {
     he2b_session *session = user;
-    int error = he2b_attempt_token(session->stamp);
+    int error;
 
+    if (session->stamp[0]) {
+        /* the push has brought it */
+        he2b_writer_post(session, WRITER_STAMPED);
+        return;
+    }
+    error = choose_stamp(session);
     if (error) {
         he2b_failure_set(&session->failure, NULL, error, 0, "stamp sandbox", NULL, "%s",
                          he2b_strerror(error));

@@ -65,6 +65,7 @@ int he2b_session_new(he2b_session **ret, he2b_loop *loop, const he2b_options *op
     session->ask_for_ms = HE2B_ASK_FOR_MS;
     session->ask_again_ms = HE2B_ASK_AGAIN_MS;
     he2b_buf_init(&session->probe_output, HE2B_PATH_MAX * 4);
+    he2b_manifest_init(&session->manifest);
     he2b_lifecycle_machine_init(&session->machine, &he2b_lifecycle_actions, session);
     he2b_writer_machine_init(&session->writer, &he2b_writer_actions, session);
     he2b_teardown_machine_init(&session->teardown, &he2b_teardown_actions, session);
@@ -92,6 +93,7 @@ void he2b_session_free(he2b_session *session)
     he2b_waiters_free(&session->due);
     he2b_task_del(session->pump);
     he2b_buf_free(&session->probe_output);
+    he2b_manifest_free(&session->manifest);
     he2b_settings_done(&session->settings);
     he2b_attachment_done(session);
     free(session);

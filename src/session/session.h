@@ -11,6 +11,7 @@
 #include "core/settings.h"
 #include "e2b/control.h"
 #include "e2b/process.h"
+#include "host/manifest.h"
 #include "machines/lifecycle.h"
 #include "machines/marker.h"
 #include "machines/teardown.h"
@@ -29,6 +30,8 @@ enum {
     HE2B_BOOT_MAX = 40,
     /* Path of a record. */
     HE2B_RECORD_MAX = HE2B_FOLDER_MAX + HE2B_BOOT_MAX + HE2B_MARKER_WORD + 2,
+    /* What the second line of a stamp says, with its NUL: a manifest's hash, or a token. */
+    HE2B_STAMP_MAX = HE2B_SHA256_HEX_MAX,
     /* Records that wait for their removal; one more than these stays until the next boot. */
     HE2B_SETTLED_MAX = 256,
     /* What remains of a lease before a command waits for its renewal (B-31). */
@@ -90,10 +93,15 @@ struct he2b_session {
     bool close_sent;
 
     /* the scope */
-    char scope[HE2B_SCOPE_MAX];   /* "": none */
-    bool host_state;              /* the caller moves Hermes' state */
-    bool pushed;                  /* by this session in its present role, into this sandbox */
-    char stamp[HE2B_ATTEMPT_MAX]; /* what the second line of its stamp says; "": not stamped */
+    char scope[HE2B_SCOPE_MAX]; /* "": none */
+    bool host_state;            /* the caller moves Hermes' state */
+    bool pushed;                /* by this session in its present role, into this sandbox */
+    char stamp[HE2B_STAMP_MAX]; /* what the second line of its stamp says; "": not stamped */
+    /* what is known to lie in the sandbox pushed_into ("": nothing is known), and its hash (B-75)
+     */
+    struct he2b_manifest manifest;
+    char manifest_hash[HE2B_SHA256_HEX_MAX];
+    char pushed_into[HE2B_SANDBOX_ID_MAX];
     struct he2b_steps steps;
     int step_error; /* errno of the last step, for a warning */
     he2b_timer *lock_timer;
@@ -140,7 +148,7 @@ struct he2b_session {
     he2b_process *probe;
     enum he2b_look look;
     bool stamp_seen;
-    char stamp_found[HE2B_ATTEMPT_MAX];
+    char stamp_found[HE2B_STAMP_MAX];
     he2b_timer *probe_timer;
     struct he2b_buf probe_output;
     int probe_code;

@@ -218,7 +218,9 @@ void he2b_wrapper_ask(struct he2b_wrapper *ret, const char *record, const char *
     "d=${d%/}/.hermes-e2b-$u; mkdir -m 700 \"$d\" 2>/dev/null || "                                 \
     "{ [ -d \"$d\" ] && [ ! -L \"$d\" ] && [ -O \"$d\" ] && [ -w \"$d\" ] && chmod 700 \"$d\"; } " \
     "|| "                                                                                          \
-    "continue; printf 'folder %s\\n' \"$d\"; " RECORDS "break; done 2>/dev/null; "
+    "continue; printf 'folder %s\\n' \"$d\"; " SWEEP RECORDS "break; done 2>/dev/null; "
+/* What an earlier writer left of a push (B-74): at a take-over none can be on its way. */
+#define SWEEP "[ \"$2\" = unstamp ] && rm -f \"$d\"/push.*; "
 /*
  * The records of one boot have a folder. Whoever makes it puts HE2B_WRAPPER_ALL_RECORDED there; it
  * is never made anew in the same boot.

@@ -9,10 +9,11 @@ EXTRA_DIST += tests/run-all \
 	tests/e2e/test_cli_shell.py \
 	tests/e2e/test_control_faults.py tests/e2e/test_delayproxy.py tests/e2e/test_documents.py \
 	tests/e2e/test_environment.py \
-	tests/e2e/test_hermes_life.py tests/e2e/test_hermes_scope.py tests/e2e/test_hermes_tools.py \
+	tests/e2e/test_hermes_life.py tests/e2e/test_hermes_scope.py tests/e2e/test_hermes_state.py \
+	tests/e2e/test_hermes_tools.py \
 	tests/e2e/test_local_control.py tests/e2e/test_local_daemon.py tests/e2e/test_local_data.py \
 	tests/e2e/test_local_life.py tests/e2e/test_local_program.py tests/e2e/test_local_restart.py \
 	tests/e2e/test_ipv6.py tests/e2e/test_native.py tests/e2e/test_peer.py tests/e2e/test_proxy.py \
 	tests/e2e/test_round_trips.py \
-	tests/e2e/test_scope.py tests/e2e/test_sdk.py tests/e2e/test_settings.py \
+	tests/e2e/test_scope.py tests/e2e/test_sdk.py tests/e2e/test_settings.py tests/e2e/test_state.py \
 	tests/e2e/test_tls.py tests/e2e/test_tls_trust.py

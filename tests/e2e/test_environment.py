@@ -15,7 +15,7 @@ NOTE = "[its end was not seen]"
     [("", NOTE), ("line\n", f"line\n{NOTE}"), ("cut", f"cut\n{NOTE}")],
 )
 def test_a_note_is_a_line_of_its_own(output, expected):  # B-41
-    call = Call(None)
+    call = Call(None, 60)
     call.handle = SimpleNamespace(note=NOTE)
     result = {"output": output, "returncode": 255}
     noted = E2BEnvironment._with_note(None, call, result, {"bounded_capture": True})

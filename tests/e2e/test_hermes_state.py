@@ -87,8 +87,7 @@ def test_the_homes_own_settings_never_go(start, home):  # B-74
     write(home / "skills" / "x" / "config.yaml", "ordinary: 1\n")
     host = start(credentials=".env, config.yaml, token.json")
     assert shown(host, "cat ~/.hermes/skills/x/config.yaml") == "ordinary: 1"
-    assert shown(host, "ls -A ~/.hermes").split() == [
-        ".hermes-e2b-state-manifest", ".hermes-e2b-state-ready", "skills", "token.json"]
+    assert shown(host, "ls -A ~/.hermes").split() == ["skills", "token.json"]
     assert shown(host, "grep -rl not-for-a-sandbox ~ /tmp 2>/dev/null | wc -l") == "0"
     assert host.log_text().count("never sent") == 1
 

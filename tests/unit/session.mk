@@ -15,6 +15,8 @@ SESSION_TESTS = $(SCOPED_TESTS) \
 	tests/unit/session/test_text \
 	tests/unit/session/test_terminal \
 	tests/unit/session/test_torture \
+	tests/unit/session/test_transfer \
+	tests/unit/session/test_transfer_faults \
 	tests/unit/session/test_wrapper \
 	tests/unit/session/test_wrapper_record
 check_PROGRAMS += $(SESSION_TESTS)
@@ -53,6 +55,13 @@ tests_unit_session_test_torture_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--
 	-Wl,--wrap=realloc -Wl,--wrap=strdup -Wl,--wrap=strndup
 tests_unit_session_test_torture_LDADD = $(SESSION_TEST_LIBS) $(EVENT_LIBS) $(CURL_LIBS)
 tests_unit_session_test_torture_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(CURL_CFLAGS) -pthread
+LAND = tests/unit/session/land.c tests/unit/session/land.h
+tests_unit_session_test_transfer_SOURCES = tests/unit/session/test_transfer.c $(LAND)
+tests_unit_session_test_transfer_LDADD = $(SESSION_TEST_LIBS)
+tests_unit_session_test_transfer_CFLAGS = $(AM_CFLAGS) -pthread
+tests_unit_session_test_transfer_faults_SOURCES = tests/unit/session/test_transfer_faults.c $(LAND)
+tests_unit_session_test_transfer_faults_LDADD = $(SESSION_TEST_LIBS)
+tests_unit_session_test_transfer_faults_CFLAGS = $(AM_CFLAGS) -pthread
 SHELLS = tests/unit/session/shells.c tests/unit/session/shells.h
 tests_unit_session_test_wrapper_SOURCES = tests/unit/session/test_wrapper.c $(SHELLS)
 tests_unit_session_test_wrapper_record_SOURCES = tests/unit/session/test_wrapper_record.c $(SHELLS)

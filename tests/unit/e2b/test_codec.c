@@ -139,7 +139,7 @@ static const struct row rows[] = {
      {.kind = HE2B_EVENT_DATA, .data = "hi\n", .len = 3}},
     {"0a07 1205 1203 68690a",
      "{\"event\":{\"data\":{\"stderr\":\"aGkK\"}}}",
-     {.kind = HE2B_EVENT_DATA, .data = "hi\n", .len = 3}},
+     {.kind = HE2B_EVENT_DATA, .data = "hi\n", .len = 3, .errors = true}},
     {"0a07 1205 1a03 68690a",
      "{\"event\":{\"data\":{\"pty\":\"aGkK\"}}}",
      {.kind = HE2B_EVENT_DATA, .data = "hi\n", .len = 3}},
@@ -184,6 +184,7 @@ static void assert_event(const struct he2b_codec *codec, const char *message, si
     assert_int_equal(event.kind, wanted->kind);
     assert_int_equal(event.pid, wanted->pid);
     assert_int_equal(event.exit_code, wanted->exit_code);
+    assert_int_equal(event.errors, wanted->errors);
     assert_int_equal(event.len, wanted->len);
     if (wanted->len)
         assert_memory_equal(event.data, wanted->data, wanted->len);

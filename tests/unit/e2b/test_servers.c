@@ -122,7 +122,8 @@ static void on_done(void *user, const struct he2b_rpc_result *result)
 
 static void start(struct bench *bench)
 {
-    static const struct he2b_process_events events = {on_start, on_data, on_end, on_done};
+    static const struct he2b_process_events events = {
+        .start = on_start, .data = on_data, .end = on_end, .done = on_done};
     struct he2b_process_target target = target_of(bench);
     /* gone by the time the answer comes */
     char text[] = "echo out";

@@ -495,10 +495,12 @@ bool peer_stream_end(struct peer_request *request, const char *json)
     return peer_envelope(request, 2, json, strlen(json)) && send_chunk(request, "", 0);
 }
 
-bool peer_output(struct peer_request *request, const char *data, size_t len)
+static bool put_data(struct peer_request *request, const char *data, size_t len, bool errors)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    static const char before[] = "{\"event\":{\"data\":{\"stdout\":\"";
+    static const char before_output[] = "{\"event\":{\"data\":{\"stdout\":\"";
+    static const char before_errors[] = "{\"event\":{\"data\":{\"stderr\":\"";
+    const char *before = errors ? before_errors : before_output;
     static const char after[] = "\"}}}";
     char *json;
     char *at;
@@ -506,12 +508,12 @@ bool peer_output(struct peer_request *request, const char *data, size_t len)
     bool ok;
 
     if (request->binary) {
-        json = proto_output(data, len, &i);
+        json = proto_output(data, len, errors, &i);
         ok = peer_envelope(request, 0, json, i);
         free(json);
         return ok;
     }
-    json = malloc(sizeof(before) + sizeof(after) + len * 4 / 3 + 8);
+    json = malloc(sizeof(before_output) + sizeof(after) + len * 4 / 3 + 8);
     must(json != NULL, "malloc");
     at = stpcpy(json, before);
     for (i = 0; i < len; i += 3) {
@@ -530,6 +532,16 @@ bool peer_output(struct peer_request *request, const char *data, size_t len)
     ok = peer_message(request, json);
     free(json);
     return ok;
+}
+
+bool peer_output(struct peer_request *request, const char *data, size_t len)
+{
+    return put_data(request, data, len, false);
+}
+
+bool peer_errors(struct peer_request *request, const char *data, size_t len)
+{
+    return put_data(request, data, len, true);
 }
 
 void peer_reset(struct peer_request *request)

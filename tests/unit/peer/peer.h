@@ -68,6 +68,8 @@ bool peer_envelope(struct peer_request *request, int flags, const char *data, si
 bool peer_stream_end(struct peer_request *request, const char *json);
 /* {"event":{"data":{"stdout":BASE64}}} */
 bool peer_output(struct peer_request *request, const char *data, size_t len);
+/* ... stderr */
+bool peer_errors(struct peer_request *request, const char *data, size_t len);
 
 /* The connection is reset (RST) at once. */
 void peer_reset(struct peer_request *request);

@@ -317,14 +317,14 @@ char *proto_event(const char *json, size_t *ret_len)
     return NULL;
 }
 
-char *proto_output(const char *data, size_t len, size_t *ret_len)
+char *proto_output(const char *data, size_t len, bool errors, size_t *ret_len)
 {
     struct he2b_buf parts[3];
     int i;
 
     for (i = 0; i < 3; i++)
         he2b_buf_init(&parts[i], SIZE_MAX / 2);
-    put_bytes(&parts[0], 1, data, len);
+    put_bytes(&parts[0], errors ? 2 : 1, data, len);
     put_bytes(&parts[1], 2, parts[0].data, parts[0].len);
     put_bytes(&parts[2], 1, parts[1].data, parts[1].len);
     he2b_buf_free(&parts[0]);

@@ -14,7 +14,7 @@ char *proto_request(const char *method, const char *data, size_t len);
 
 /* The bytes of an event ({"event":...}), allocated; NULL: json is none. */
 char *proto_event(const char *json, size_t *ret_len);
-/* {"event":{"data":{"stdout":...}}} */
-char *proto_output(const char *data, size_t len, size_t *ret_len);
+/* {"event":{"data":{"stdout":...}}}, or stderr */
+char *proto_output(const char *data, size_t len, bool errors, size_t *ret_len);
 
 #endif

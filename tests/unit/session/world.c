@@ -30,13 +30,14 @@ enum kind {
     INPUT,
     CLOSE_STDIN,
     UPLOAD,
+    TRANSFER,
     OTHER,
 };
 _Static_assert((int)OTHER < (int)WORLD_KINDS, "each kind is counted");
 
 static const char *const kind_names[] = {
-    "create", "list", "get",    "connect", "kill",  "health",      "probe",  "unstamp", "restamp",
-    "killer", "ask",  "attach", "command", "input", "close-stdin", "upload", "other"};
+    "create", "list", "get",    "connect", "kill",  "health",      "probe",  "unstamp",  "restamp",
+    "killer", "ask",  "attach", "command", "input", "close-stdin", "upload", "transfer", "other"};
 
 /* ---- reading requests ---- */
 
@@ -83,6 +84,10 @@ static enum kind start_kind(const struct peer_request *request)
         return KILLER;
     if (world_argument(request, 5, text, sizeof(text)) && strcmp(text, "hermes-e2b-ask") == 0)
         return ASK;
+    if ((world_argument(request, 6, text, sizeof(text)) && strcmp(text, "hermes-e2b-push") == 0) ||
+        (world_argument(request, 1, text, sizeof(text)) &&
+         (strcmp(text, "hermes-e2b-recover") == 0 || strcmp(text, "hermes-e2b-pull") == 0)))
+        return TRANSFER;
     return COMMAND;
 }
 
@@ -153,11 +158,12 @@ static void serve(struct peer_request *request, void *user)
 {
     struct world *world = user;
     enum kind kind = request_kind(request);
-    const world_fn fns[] = {
-        world->on_create,  world->on_list,   world->on_get,         world->on_connect,
-        world->on_kill,    world->on_health, world->on_probe,       world->on_probe,
-        world->on_probe,   world->on_killer, world->on_ask,         world->on_attach,
-        world->on_command, world->on_input,  world->on_close_stdin, world->on_upload};
+    const world_fn fns[] = {world->on_create,  world->on_list,    world->on_get,
+                            world->on_connect, world->on_kill,    world->on_health,
+                            world->on_probe,   world->on_probe,   world->on_probe,
+                            world->on_killer,  world->on_ask,     world->on_attach,
+                            world->on_command, world->on_input,   world->on_close_stdin,
+                            world->on_upload,  world->on_transfer};
     unsigned nth;
 
     pthread_mutex_lock(&world->lock);
@@ -458,6 +464,14 @@ void world_in_json(bool yes)
     in_json = yes;
 }
 
+int world_failed(int more)
+{
+    static int failed;
+
+    failed += more;
+    return failed;
+}
+
 int world_setup(void **state)
 {
     struct world *world = calloc(1, sizeof(*world));
@@ -476,6 +490,7 @@ int world_setup(void **state)
     world->on_input = take_input;
     world->on_close_stdin = close_stdin;
     world->on_upload = upload;
+    world->on_transfer = no_route;
     world->on_other = no_route;
     pthread_mutex_init(&world->lock, NULL);
     peer_gate_init(&world->killed);
