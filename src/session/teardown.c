@@ -67,10 +67,7 @@ static void clean(void *user)
 {
     he2b_session *session = user;
 
-    /* Nothing of a session is left in a sandbox yet; its own sandbox goes as a whole, and nobody
-     * waits for what is still being pushed there. */
-    if (session->own)
-        he2b_steps_forget_callers(session);
+    /* Nothing of a session is left in a sandbox yet; its own sandbox goes as a whole. */
     he2b_teardown_post(session, session->own ? END_KILL : END_KEEP);
 }
 

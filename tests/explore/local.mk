@@ -39,6 +39,7 @@ EXTRA_DIST += tests/explore/README.md \
 	tests/explore/mutants/no-mark.sed \
 	tests/explore/mutants/own-push-ignored.sed \
 	tests/explore/mutants/own-pushed-over.sed \
+	tests/explore/mutants/own-step-kept.sed \
 	tests/explore/mutants/own-sync-ignored.sed \
 	tests/explore/mutants/promote-without-push.sed \
 	tests/explore/mutants/push-before-recovery.sed \

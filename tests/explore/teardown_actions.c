@@ -36,8 +36,6 @@ static void report_unpulled(void *user)
 
 static void clean(void *user)
 {
-    if (of(user)->own)
-        session_forget_step(of(user));
     end_post(user, of(user)->own ? END_KILL : END_KEEP);
 }
 
