@@ -67,10 +67,11 @@ static bool is_connected(int status, const char *message)
     return status == 200 || status == 201;
 }
 
+/* E2B's own 404 has words; without them it is somebody else's, and the sandbox may live on (B-91).
+ */
 static bool is_killed(int status, const char *message)
 {
-    (void)message;
-    return status == 200 || status == 204 || status == 404;
+    return status == 200 || status == 204 || (status == 404 && message[0]);
 }
 
 static bool is_told(int status, const char *message)

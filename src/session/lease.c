@@ -38,6 +38,8 @@ enum he2b_lease_step he2b_lease_step(const he2b_session *session, int64_t need_m
 {
     int64_t left = session->deadline_ms - he2b_now_ms();
 
+    if (session->doubted)
+        return HE2B_LEASE_FIRST;
     if (session->deadline_ms && left >= need_ms)
         return HE2B_LEASE_COVERS;
     return session->deadline_ms && left >= HE2B_LEASE_MARGIN_MS ? HE2B_LEASE_BESIDE
@@ -51,7 +53,7 @@ bool he2b_lease_lapsed(const he2b_session *session, int64_t need_ms)
     if (he2b_lease_step(session, need_ms) != HE2B_LEASE_FIRST)
         return false;
     /* One that is still ahead was perhaps asked for just now, in vain: that stops no command. */
-    return session->deadline_ms <= now_ms ||
+    return session->doubted || session->deadline_ms <= now_ms ||
            now_ms >= session->connect_sent_ms + session->renew_every_ms;
 }
 

@@ -27,6 +27,7 @@ static void begin_anew(he2b_session *session)
     session->probed = false;
     session->generation++;
     session->deadline_ms = 0;
+    session->doubted = false;
     /* what it says is of the time before */
     he2b_control_cancel(session->deadline_look);
     session->deadline_look = NULL;
@@ -161,6 +162,7 @@ static void on_connected(void *user, const struct he2b_control_answer *answer)
     bool known = session->probed && (!scope || session->attached);
 
     session->call = NULL;
+    session->doubted = false;
     if (answer->ok) {
         bool same_boot = answer->status == 200;
         bool joined = scope && !session->attached;
@@ -197,12 +199,13 @@ static void on_connected(void *user, const struct he2b_control_answer *answer)
     }
 }
 
-/* With no known lease the next command connects first (B-97). */
+/* The next command connects first (B-97). The lease stays known: where nobody answers, it lets the
+ * command run (B-31). */
 static void doubt_sandbox(void *user)
 {
     he2b_session *session = user;
 
-    session->deadline_ms = 0;
+    session->doubted = true;
 }
 
 static void send_connect(void *user)

@@ -108,12 +108,13 @@ static void step_mark_stale(void *user)
     he2b_steps_want(user, HE2B_STEP_MARK, "the last state sync failed");
 }
 
-/* With no known lease the next command connects first (B-97). */
+/* The next command connects first (B-97). The lease stays known: where nobody answers, it lets the
+ * command run (B-31). */
 static void doubt_sandbox(void *user)
 {
     he2b_session *session = user;
 
-    session->deadline_ms = 0;
+    session->doubted = true;
 }
 
 static void step_clear(void *user)

@@ -119,6 +119,7 @@ struct he2b_session {
     char *attached_key;  /* made or joined it, and is not the settings' any more; NULL: that one */
     int64_t key_set_ms;  /* when the settings got another one */
     int64_t deadline_ms; /* of the known lease, monotonic; 0: not known */
+    bool doubted;        /* the sandbox may be gone: asked before the next command (B-97) */
     int64_t lease_s;     /* asked for by the request on the way */
     struct he2b_tools tools;
     char home[HE2B_PATH_MAX];

@@ -133,6 +133,7 @@ static void test_too_many_sandboxes(void **state)
     assert_true(scene->got.ok);
 }
 
+/* FB-32: a transition is waited for, within a bound, and is never "gone". */
 static void test_conflict(void **state)
 {
     struct scene *scene = *state;

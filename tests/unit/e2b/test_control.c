@@ -56,6 +56,12 @@ static void test_kill(void **state)
     SCRIPT_ALL({404, NULL, "{\"code\":404,\"message\":\"not found\"}"});
     scene_kill(scene);
     assert_true(scene->got.ok);
+    /* somebody else's 404 does not say that it is gone (B-91) */
+    SCRIPT_ALL({404, NULL, "<html>nothing here</html>"});
+    scene_kill(scene);
+    assert_false(scene->got.ok);
+    assert_int_equal(scene->got.failure.code, HE2B_ERR_REFUSED);
+    assert_non_null(strstr(scene->got.failure.text, "E2B_API_URL"));
 }
 
 /* ---- refusals: at once, in the server's words, with what they concern ---- */

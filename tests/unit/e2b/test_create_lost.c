@@ -1,5 +1,5 @@
 /* A create whose outcome is not known is settled by its attempt token, so that one create never
- * leaves two sandboxes (B-22, B-25). */
+ * leaves two sandboxes (B-22, B-25, FB-25). */
 #include "tests/unit/e2b/scene.h"
 
 #include <stdio.h>

@@ -120,6 +120,7 @@ static void a_long_name_is_never_cut(void **state)
     enum {
         LONG = MULTIPART_NAME_MAX - 1,
     };
+    static const char end[] = "\"\r\n\r\nx\r\n--XX--";
     char *body = calloc(1, LONG + 200);
     struct seen seen;
     int n;
@@ -128,12 +129,12 @@ static void a_long_name_is_never_cut(void **state)
     assert_non_null(body);
     n = sprintf(body, "--XX\r\nContent-Disposition: form-data; name=\"file\"; filename=\"");
     memset(body + n, 'n', LONG);
-    sprintf(body + n + LONG, "\"\r\n\r\nx\r\n--XX--");
+    memcpy(body + n + LONG, end, sizeof(end));
     assert_true(read_body(&seen, type, body, 700));
     assert_int_equal(seen.longest, LONG);
     /* one byte more is none that a file could have */
     memset(body + n, 'n', LONG + 1);
-    sprintf(body + n + LONG + 1, "\"\r\n\r\nx\r\n--XX--");
+    memcpy(body + n + LONG + 1, end, sizeof(end));
     assert_false(read_body(&seen, type, body, 700));
     assert_string_equal(seen.text, "");
     free(body);

@@ -144,6 +144,25 @@ static void test_trouble_stops_no_command(void **state)
     assert_int_equal(world_count(world, "command"), 2);
 }
 
+/* B-31, B-97: a sandbox that may be gone is asked for first; where nobody tells, its lease holds.
+ */
+static void test_doubt_forgets_no_lease(void **state)
+{
+    struct world *world = *state;
+
+    short_lease(world);
+    world_session(world);
+    world_soon(world->session);
+    assert_int_equal(run_long(world), 0);
+    world->on_connect = refuse;
+    world->session->deadline_ms = he2b_now_ms() + 600000;
+    he2b_lifecycle_actions.doubt_sandbox(world->session);
+    assert_int_equal(run_long(world), 0);
+    assert_true(world_count(world, "connect") > 0);
+    assert_int_equal(world_count(world, "command"), 2);
+    assert_non_null(strstr(world->messages, "down"));
+}
+
 static void refuse_key(struct world *world, struct peer_request *request, unsigned nth)
 {
     (void)world;
@@ -483,6 +502,7 @@ int main(void)
         IN_WORLD(test_renewals_are_throttled),
         IN_WORLD(test_plan_maximum),
         IN_WORLD(test_trouble_stops_no_command),
+        IN_WORLD(test_doubt_forgets_no_lease),
         IN_WORLD(test_refusal_stops_the_command),
         IN_WORLD(test_refused_length_is_named),
         IN_WORLD(test_renewal_without_anybody_who_waits),
