@@ -30,7 +30,7 @@ enum {
 /* $2 the word of this push, $4 sandbox id, $5 hash, $6 not "": there is no stamp yet */
 #define FINISH                                                                                     \
     "mv -f \"$m.$2\" \"$m\" || end 47; "                                                           \
-    "if [ \"$5\" ] && { [ \"$6\" ] || [ -e \"$f\" ]; }; then "                                                        \
+    "if [ \"$5\" ] && { [ \"$6\" ] || [ -e \"$f\" ]; }; then "                                     \
     "if printf '%s\\n%s\\n' \"$4\" \"$5\" >\"$f.$$\" && mv -f \"$f.$$\" \"$f\"; then "             \
     "echo stamped; else rm -f \"$f.$$\"; end 48; fi; fi; end 0"
 
