@@ -13,6 +13,7 @@ import threading
 import time
 from pathlib import Path
 
+from .archive import safe_archive
 from .native import SLICE_MS, Interrupted, SandboxError, _native, one_line, pass_on_log
 from .pull import Abandoned
 
@@ -222,7 +223,10 @@ class State:
 
         manager._sync_back_once = known
         try:
-            manager.sync_back(hermes_home=Path(self._home))
+            from tools.environments import file_sync
+
+            with safe_archive(file_sync):
+                manager.sync_back(hermes_home=Path(self._home))
         except Exception as error:  # noqa: BLE001 - the session tells it
             self._error = error
         finally:

@@ -78,7 +78,7 @@ def run(tmp_path):
         done = subprocess.run(
             [sys.executable, "-c", PRELUDE + textwrap.dedent(text)],
             env={"HERMES_HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=100)
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=100, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -164,6 +164,29 @@ def test_a_pull_connects_before_each_attempt(run):  # B-91, B-93
         session.steps = steps[1:]
         state._pull(steps[0])
         assert [s.answer for s in steps] == ["again", "again", "push: the line is down"]
+    ''')
+
+
+def test_an_older_python_extracts_too(run):  # B-91: Python before 3.11.4, as Debian 12 has it
+    run('''
+        import io, tarfile
+        from tools.environments import file_sync
+        from hermes_e2b.archive import safe_archive
+        if hasattr(tarfile, "data_filter"):
+            del tarfile.data_filter
+        with tarfile.open("a.tar", "w") as tar:
+            member = tarfile.TarInfo("x/y")
+            member.size = 1
+            tar.addfile(member, io.BytesIO(b"z"))
+        with safe_archive(file_sync), file_sync.tarfile.open("a.tar") as tar:
+            tar.extractall("out", filter="data")
+        assert open("out/x/y").read() == "z"
+        with file_sync.tarfile.open("a.tar") as tar:
+            try:
+                tar.extractall("elsewhere", filter="data")
+            except TypeError:
+                sys.exit(0)
+        sys.exit("another one's archive was extracted without a filter")
     ''')
 
 
