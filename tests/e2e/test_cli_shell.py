@@ -27,6 +27,8 @@ def environment_for(settings):
 
 
 def own_terminal():
+    # a shell in the background hands it on as ignored
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
