@@ -144,9 +144,18 @@ typedef struct {
 PyObject *native_step_take(struct native_state *state, struct native_shared *shared, bool pull)
 {
     allocfunc alloc = (allocfunc)PyType_GetSlot(state->step_type, Py_tp_alloc);
-    struct answer *answer = calloc(1, sizeof(*answer));
-    Step *self = answer ? (Step *)alloc(state->step_type, 0) : NULL;
+    struct answer *answer;
+    Step *self;
+    bool any;
 
+    /* asked at each slice of each wait: mostly there is none */
+    pthread_mutex_lock(&shared->lock);
+    any = shared->step && is_pull(shared) == pull;
+    pthread_mutex_unlock(&shared->lock);
+    if (!any)
+        Py_RETURN_NONE;
+    answer = calloc(1, sizeof(*answer));
+    self = answer ? (Step *)alloc(state->step_type, 0) : NULL;
     if (!self) {
         free(answer);
         return answer ? NULL : PyErr_NoMemory();

@@ -635,7 +635,8 @@ HE2B_PUBLIC int he2b_transfer_recover(he2b_transfer *transfer, he2b_transfer_fn 
  * names that are safe, below fd, which stays the caller's and is written from where it stands
  * (B-91); members are named as Hermes' pull expects them: the absolute path without its leading
  * "/". Of at most HE2B_PULL_MAX bytes. recover not 0: skills/ and memories/ of the same archive are
- * kept for he2b_transfer_apply(), as by he2b_transfer_recover(): fd must be readable, too, then.
+ * kept for he2b_transfer_apply(), as by he2b_transfer_recover(). fd is a regular file, open for
+ * reading and writing: hard links, too, become files, and are read back.
  * Returns and reports as he2b_transfer_push(), and HE2B_ERR_OVERFLOW.
  */
 HE2B_PUBLIC int he2b_transfer_pull(he2b_transfer *transfer, int fd, int recover,

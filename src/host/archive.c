@@ -2,6 +2,7 @@
 
 #include "core/text.h"
 #include "he2b.h"
+#include "host/tree.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -475,12 +476,6 @@ static enum he2b_archive_added rest(he2b_archive_writer *writer, struct he2b_sha
     return added;
 }
 
-static bool same(const struct stat *a, const struct stat *b)
-{
-    return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 static enum he2b_archive_added not_added(struct he2b_archive_file *ret, int error)
 {
     ret->error = error;
@@ -514,7 +509,7 @@ static enum he2b_archive_added add(he2b_archive_writer *writer, const char *name
         writer->error)
         return HE2B_ADDED_FAILED;
     he2b_sha256_end(&hash, ret->sum);
-    if (fstat(fd, &after) < 0 || !same(&before, &after))
+    if (fstat(fd, &after) < 0 || !he2b_tree_unchanged(&before, &after))
         added = HE2B_ADDED_CHANGED;
     return added;
 }

@@ -3,6 +3,7 @@
 #include "core/text.h"
 #include "he2b.h"
 #include "host/protected.h"
+#include "host/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -153,12 +154,6 @@ int he2b_push_files(struct he2b_push *push, const struct he2b_push_file *files, 
 
 /* ---- one file ---- */
 
-static bool same(const struct stat *a, const struct stat *b)
-{
-    return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
 /* Returns HE2B_OK, with 0 or why it could not be read in *ret_error, or HE2B_ERR_STEP. */
 static int stream(struct he2b_push *push, int fd, uint8_t sum[HE2B_SHA256_SIZE], int *ret_error)
 {
@@ -212,7 +207,7 @@ int he2b_push_one(struct he2b_push *push, const struct he2b_push_file *file,
         return HE2B_OK;
     }
     r = stream(push, fd, sum, &error);
-    if (r == HE2B_OK && (error || fstat(fd, &after) < 0 || !same(&before, &after))) {
+    if (r == HE2B_OK && (error || fstat(fd, &after) < 0 || !he2b_tree_unchanged(&before, &after))) {
         push->changed++;
         say(push, file->host, error ? strerror(error) : "it changed while it was read");
     } else if (r == HE2B_OK) {

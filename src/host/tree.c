@@ -165,3 +165,9 @@ enum he2b_tree_there he2b_tree_look(int root, const char *path, bool follow, int
     errno = error;
     return there;
 }
+
+bool he2b_tree_unchanged(const struct stat *before, const struct stat *after)
+{
+    return before->st_size == after->st_size && before->st_mtim.tv_sec == after->st_mtim.tv_sec &&
+           before->st_mtim.tv_nsec == after->st_mtim.tv_nsec;
+}

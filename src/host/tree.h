@@ -41,4 +41,8 @@ enum he2b_tree_there {
  * opened: a FIFO may wait for ever, and a device act (B-81). */
 enum he2b_tree_there he2b_tree_look(int root, const char *path, bool follow, int *ret_fd);
 
+/* Whether a file that was looked at before and after its reading is the same, as far as its size
+ * and time tell. */
+bool he2b_tree_unchanged(const struct stat *before, const struct stat *after);
+
 #endif

@@ -131,3 +131,8 @@ void he2b_lease_watch(he2b_session *session)
     if (he2b_timer_arm(session->lease_timer, due - he2b_now_ms()) == HE2B_OK)
         session->lease_due_ms = due;
 }
+
+void he2b_lease_doubt(he2b_session *session)
+{
+    session->doubted = true;
+}

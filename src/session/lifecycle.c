@@ -199,13 +199,9 @@ static void on_connected(void *user, const struct he2b_control_answer *answer)
     }
 }
 
-/* The next command connects first (B-97). The lease stays known: where nobody answers, it lets the
- * command run (B-31). */
 static void doubt_sandbox(void *user)
 {
-    he2b_session *session = user;
-
-    session->doubted = true;
+    he2b_lease_doubt(user);
 }
 
 static void send_connect(void *user)

@@ -108,13 +108,9 @@ static void step_mark_stale(void *user)
     he2b_steps_want(user, HE2B_STEP_MARK, "the last state sync failed");
 }
 
-/* The next command connects first (B-97). The lease stays known: where nobody answers, it lets the
- * command run (B-31). */
 static void doubt_sandbox(void *user)
 {
-    he2b_session *session = user;
-
-    session->doubted = true;
+    he2b_lease_doubt(user);
 }
 
 static void step_clear(void *user)
@@ -167,6 +163,13 @@ static void warn_degraded(void *user)
 
 /* ---- the sandbox ---- */
 
+/* What is in the sandbox is not what this session pushed, or not known to be. */
+static void forget_stamp(he2b_session *session)
+{
+    session->stamp[0] = '\0';
+    session->pushed_into[0] = '\0';
+}
+
 static void send_look(void *user)
 {
     he2b_session *session = user;
@@ -179,10 +182,8 @@ static void send_look(void *user)
             return;
         }
     }
-    if (made) {
-        session->stamp[0] = '\0'; /* that was another sandbox's */
-        session->pushed_into[0] = '\0';
-    }
+    if (made)
+        forget_stamp(session); /* that was another sandbox's */
     he2b_probe_send(session, HE2B_LOOK_STAMP);
 }
 
@@ -191,8 +192,7 @@ static void send_unstamp(void *user)
     he2b_session *session = user;
 
     session->pushed = false;
-    session->stamp[0] = '\0';
-    session->pushed_into[0] = '\0';
+    forget_stamp(session);
     he2b_probe_send(session, HE2B_LOOK_UNSTAMP);
 }
 

@@ -270,6 +270,9 @@ bool he2b_lease_lapsed(const he2b_session *session, int64_t need_ms);
 void he2b_lease_watch(he2b_session *session);
 /* May a renewal be sent now? One at a time, one per 30 s. */
 bool he2b_lease_may_renew(const he2b_session *session);
+/* The sandbox may be gone: the next command connects first (B-97). The lease stays known: where
+ * nobody answers, it lets the command run (B-31). */
+void he2b_lease_doubt(he2b_session *session);
 
 /* ---- probe.c ---- */
 

@@ -354,6 +354,19 @@ static void on_prepared(void *user, const he2b_failure *failure)
     world_stop(world);
 }
 
+/* Runs "true", for which a prepare has found that generation. */
+static void run_prepared(struct scoped *scoped, unsigned generation)
+{
+    struct ran ran;
+
+    ran_new(&ran, scoped->world, "true");
+    he2b_command_set_prepared(ran.command, generation);
+    ran_go(&ran);
+    world_run(scoped->world);
+    assert_int_equal(ran.outcome, HE2B_ENDED);
+    ran_del(&ran);
+}
+
 /* B-66, B-116: a command that was prepared for is not synchronised for once more, also while the
  * state is synchronised for another; of another generation, or after that other's sync failed, it
  * is. */
@@ -361,30 +374,19 @@ static void test_prepared(void **state)
 {
     struct scoped *scoped = *state;
     he2b_session *session = scoped_session(scoped, 0, true);
-    struct ran ran;
     struct ran other;
 
     scoped_run(scoped);
     assert_int_equal(he2b_session_prepare(session, 0, on_prepared, scoped->world), HE2B_OK);
     world_run(scoped->world);
     scoped_log(scoped);
-    ran_new(&ran, scoped->world, "true");
-    he2b_command_set_prepared(ran.command, he2b_session_generation(session));
-    ran_go(&ran);
-    world_run(scoped->world);
-    assert_int_equal(ran.outcome, HE2B_ENDED);
+    run_prepared(scoped, he2b_session_generation(session));
     assert_string_equal(scoped_log(scoped), "command");
-    ran_del(&ran);
 
     scoped->hold_kind = HE2B_STEP_SYNC;
     ran_start(&other, scoped->world, "true");
     world_run(scoped->world);
-    ran_new(&ran, scoped->world, "true");
-    he2b_command_set_prepared(ran.command, he2b_session_generation(session));
-    ran_go(&ran);
-    world_run(scoped->world);
-    assert_int_equal(ran.outcome, HE2B_ENDED);
-    ran_del(&ran);
+    run_prepared(scoped, he2b_session_generation(session));
     assert_string_equal(scoped_log(scoped), "sync command");
     he2b_step_done(scoped->held, HE2B_STEP_FAILED, "the test says so");
     scoped->held = NULL;
@@ -393,20 +395,10 @@ static void test_prepared(void **state)
     ran_del(&other);
 
     /* the failure left the sandbox in doubt: a lease that is not known covers nothing (B-97) */
-    ran_new(&ran, scoped->world, "true");
-    he2b_command_set_prepared(ran.command, he2b_session_generation(session));
-    ran_go(&ran);
-    world_run(scoped->world);
-    assert_int_equal(ran.outcome, HE2B_ENDED);
-    ran_del(&ran);
+    run_prepared(scoped, he2b_session_generation(session));
     assert_string_equal(scoped_log(scoped), "connect sync command");
 
-    ran_new(&ran, scoped->world, "true");
-    he2b_command_set_prepared(ran.command, he2b_session_generation(session) + 1);
-    ran_go(&ran);
-    world_run(scoped->world);
-    assert_int_equal(ran.outcome, HE2B_ENDED);
-    ran_del(&ran);
+    run_prepared(scoped, he2b_session_generation(session) + 1);
     assert_string_equal(scoped_log(scoped), "sync command");
     assert_false(scoped->world->trouble);
 }
