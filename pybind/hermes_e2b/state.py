@@ -21,6 +21,8 @@ logger = logging.getLogger(__name__)
 
 NEVER_SENT = (".env", "config.yaml")
 ROOTS = (b"skills/", b"memories/")
+# A transfer that was cancelled ends within 5 s (he2b.h).
+CANCELLED_S = 10
 
 
 class StateError(Exception):
@@ -69,7 +71,7 @@ class State:
         transfer = self._transfer()
         self._protect(transfer)
         transfer.recover()
-        self._wait(transfer, "recovering Hermes state")
+        self._wait(transfer, self._in_call("recovering Hermes state"))
         self._list()
         why = transfer.apply([self._relative(remote) for remote in self._listed])
         _pass_on(transfer)
@@ -180,7 +182,7 @@ class State:
         if self._recovered is not None:
             transfer.follow(self._recovered)
         transfer.push()
-        self._wait(transfer, "sending Hermes state")
+        self._wait(transfer, self._in_call("sending Hermes state"))
         _pass_on(transfer)
         self._moved = True
 
@@ -253,21 +255,13 @@ class State:
             transfer = self._transfer()
             self._protect(transfer)
             transfer.recover()
-            self._until_over(transfer)
+            self._wait(transfer, self._unless_abandoned)
         if transfer is None:
             return
         why = transfer.apply(None)
         _pass_on(transfer)
         if why is not None:
             raise StateError(why)
-
-    def _until_over(self, transfer: _native.Transfer) -> None:
-        while not transfer.wait(SLICE_MS):
-            if self._abandoned.is_set():
-                transfer.cancel()
-                raise Abandoned
-        if transfer.failure is not None:
-            raise SandboxError(transfer.failure)
 
     def _download(self, into: Path) -> None:
         """One attempt; from the second on the session connects before it (B-91)."""
@@ -279,7 +273,7 @@ class State:
         self._protect(transfer)
         with open(into, "w+b") as file:
             transfer.pull(file.fileno(), not self._persistent)
-            self._until_over(transfer)
+            self._wait(transfer, self._unless_abandoned)
         if self._persistent:
             _pass_on(transfer)
         else:
@@ -322,24 +316,38 @@ class State:
         for mount in get_cache_directory_mounts():
             transfer.protect(os.fsencode(str(mount["host_path"])), True)
 
-    def _wait(self, transfer: _native.Transfer, label: str) -> None:
-        """Waits for its end; interrupts end it, and are passed on once nothing is written any more."""
-        began = time.monotonic()
-        activity = {"start": began, "last_touch": began}
+    def _wait(self, transfer: _native.Transfer, meanwhile) -> None:
+        """Waits for its end. What `meanwhile()` or a signal raises ends it, and is passed on once
+        nothing is written any more: only then may a lock be let go."""
         try:
             while not transfer.wait(SLICE_MS):
-                pass_on_log(self._session)
-                _touch(activity, label)
-                if self._interrupted is not None and self._interrupted():
-                    raise Interrupted
+                meanwhile()
         except BaseException:
             transfer.cancel()
-            while not transfer.wait(SLICE_MS) and time.monotonic() < began + 10:
+            give_up = time.monotonic() + CANCELLED_S
+            while not transfer.wait(SLICE_MS) and time.monotonic() < give_up:
                 pass
             raise
         if transfer.failure is not None:
             _pass_on(transfer)
             raise SandboxError(transfer.failure)
+
+    def _in_call(self, label: str):
+        """What a call of Hermes' does while it waits."""
+        began = time.monotonic()
+        activity = {"start": began, "last_touch": began}
+
+        def meanwhile() -> None:
+            pass_on_log(self._session)
+            _touch(activity, label)
+            if self._interrupted is not None and self._interrupted():
+                raise Interrupted
+
+        return meanwhile
+
+    def _unless_abandoned(self) -> None:
+        if self._abandoned.is_set():
+            raise Abandoned
 
     def _warn_once(self, text: str, *args) -> None:
         if not self._warned:

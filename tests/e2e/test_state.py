@@ -141,6 +141,30 @@ def test_an_interrupt_ends_the_transfer_first(run):  # B-116
     ''')
 
 
+def test_who_is_interrupted_late_waits_for_the_transfers_end_too(run):  # B-116, B-64
+    """No lock goes while something may still be written, however long the transfer had run."""
+    run('''
+        from hermes_e2b import state as module
+        write("skills/a/SKILL.md", "a")
+        session.stuck = True
+        now, after = [0.0], []
+        module.time = type("Clock", (), {"monotonic": staticmethod(lambda: now[0])})
+        wait = Transfer.wait
+        def slow(self, ms):
+            now[0] += 1
+            if ("cancel",) not in self.calls:
+                return False
+            after.append(1)
+            return len(after) > 2
+        Transfer.wait = slow
+        try:
+            state.do(Step("push"), lambda: now[0] > 100)
+        except Interrupted:
+            sys.exit(0 if len(after) == 3 else "asked %d times behind its end" % len(after))
+        sys.exit("not heard")
+    ''')
+
+
 def test_what_hermes_cannot_read_is_named(run):  # B-73
     run('''
         from tools.environments import file_sync
